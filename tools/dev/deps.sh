@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Installs the Debian packages that the targets of the Makefile need.
+#
+# usage: deps.sh [GROUP...]     groups: base (always), demo, lint; default: base
+#
+# Quiet when all is there.  One list per group, below, is the only place in
+# the tree that names a package of the host.
+
+set -u
+
+base='
+	bc binutils bison busybox-static ca-certificates cpio debian-archive-keyring
+	debootstrap flex g++ gcc gcc-multilib kmod libc6-dev libelf-dev libssl-dev
+	make pkg-config python3 qemu-system-x86 rsync xz-utils zstd
+'
+demo='
+	wrk
+'
+lint='
+	codespell git mandoc perl shellcheck sparse
+'
+
+die() {
+	echo "deps: $*" >&2
+	exit 1
+}
+
+installed() {
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+wanted=$base
+for group in "$@"; do
+	case $group in
+	base) ;;
+	demo) wanted="$wanted $demo" ;;
+	lint) wanted="$wanted $lint" ;;
+	*) die "unknown group '$group' (base, demo or lint)" ;;
+	esac
+done
+
+command -v apt-get >/dev/null ||
+	die "this machine has no apt; install what Debian calls: $(echo "$wanted" | xargs)"
+
+missing() {
+	for pkg in $wanted; do
+		installed "$pkg" || printf ' %s' "$pkg"
+	done
+}
+
+need=$(missing)
+[ -n "$need" ] || exit 0
+
+[ "$(id -u)" = 0 ] ||
+	die "not root; as root: apt-get install --no-install-recommends$need"
+
+# Two makes at once must not fight for dpkg's lock.
+exec 9>/run/lock/devepoll-deps.lock
+flock 9
+need=$(missing)
+[ -n "$need" ] || exit 0
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+run_apt() {
+	DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 \
+		-o Dpkg::Use-Pty=0 "$@" >>"$log" 2>&1 9>&-
+}
+install_need() {
+	# shellcheck disable=SC2086 # a list of names
+	run_apt install -y --no-install-recommends $need
+}
+
+echo "deps: installing$need" >&2
+# The lists may be old, or name versions that are gone: refresh them once.
+if ! install_need; then
+	run_apt update || {
+		tail -n 5 "$log" >&2
+		die "apt-get update failed: is the mirror within reach?"
+	}
+	install_need || {
+		tail -n 15 "$log" >&2
+		die "could not install:$need"
+	}
+fi

@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# Debian's archive without touching the host: an apt with a state of its own
+# under the cache, which checks the signed index and each package; sourced.
+
+debian_keys=/usr/share/keyrings/debian-archive-keyring.gpg
+
+# host_mirror [SECURITY]: the address the machine's own apt uses for Debian
+host_mirror() {
+	local uri release
+	while read -r uri release; do
+		case $release in
+		*-security | */updates) [ "${1:-}" ] || continue ;;
+		*/*) continue ;;
+		*) [ "${1:-}" ] && continue ;;
+		esac
+		case $uri in
+		*debian*)
+			echo "$uri"
+			return 0
+			;;
+		esac
+	done < <(apt-get indextargets --no-release-info \
+		--format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages')
+	return 1
+}
+
+# archive_open SUITE...: select suites for the calls below, refresh the index
+archive_open() {
+	local mirror security suite
+
+	need apt-get apt-cache dpkg-deb
+	[ -r "$debian_keys" ] || die "Debian's archive keys are missing: run 'make deps'"
+	mirror=${DEVEPOLL_MIRROR:-$(host_mirror)} ||
+		die "apt on this machine names no Debian mirror; set DEVEPOLL_MIRROR"
+	security=$(host_mirror security) || security=
+
+	apt_dir="$cache/apt/${1}"
+	mkdir -p "$apt_dir/state/lists/partial" "$apt_dir/cache/archives/partial" \
+		"$apt_dir/none" ||
+		die "cannot write to $cache"
+	: >"$apt_dir/state/status"
+	for suite; do
+		local uri=$mirror
+		if [ "${suite%-security}" != "$suite" ]; then
+			[ "$security" ] || continue
+			uri=$security
+		fi
+		printf 'deb [arch=amd64 signed-by=%s] %s %s main\n' \
+			"$debian_keys" "$uri" "$suite"
+	done >"$apt_dir/sources.list"
+	cat >"$apt_dir/apt.conf" <<-CONF
+		Dir::State "$apt_dir/state";
+		Dir::State::status "$apt_dir/state/status";
+		Dir::Cache "$apt_dir/cache";
+		Dir::Etc::sourcelist "$apt_dir/sources.list";
+		Dir::Etc::sourceparts "$apt_dir/none";
+		Dir::Etc::preferences "/dev/null";
+		Dir::Etc::preferencesparts "$apt_dir/none";
+		APT::Architecture "amd64";
+		APT::Sandbox::User "root";
+		APT::Get::AllowUnauthenticated "false";
+		Acquire::AllowInsecureRepositories "false";
+		Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::DEP-11-icons-small::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::DEP-11-icons::DefaultEnabled "false";
+		Acquire::Languages "none";
+		Acquire::Retries "3";
+		#clear APT::Update::Post-Invoke;
+		#clear APT::Update::Post-Invoke-Success;
+		#clear APT::Architectures;
+		#clear DPkg::Post-Invoke;
+	CONF
+	step "reading the index of $*" apt-get -c "$apt_dir/apt.conf" \
+		-o APT::Update::Error-Mode=any update ||
+		die "the archive's index can't be read or does not verify"
+}
+
+# archive_find PATTERN: the newest package whose whole name matches
+archive_find() {
+	apt-cache -c "$apt_dir/apt.conf" --names-only search "^$1\$" |
+		cut -d' ' -f1 | sort -V | tail -n 1
+}
+
+# archive_get NAME: download into $cache/packages, print the file's path;
+# apt-get checks it against the index, also when it is there already
+archive_get() {
+	local file
+	mkdir -p "$cache/packages"
+	file=$(cd "$apt_dir/none" &&
+		apt-get -c "$apt_dir/apt.conf" --print-uris download "$1" |
+		cut -d' ' -f2) || die "the archive has no $1"
+	[ "$file" ] || die "the archive has no $1"
+	(cd "$cache/packages" && step "fetching $1" \
+		apt-get -q -c "$apt_dir/apt.conf" download "$1") ||
+		die "cannot download $1"
+	echo "$cache/packages/$file"
+}

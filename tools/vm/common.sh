@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# Names, places and small helpers that the scripts of tools/vm share; sourced.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cache=${DEVEPOLL_CACHE:-$HOME/.cache/devepoll}
+KERNELS='6.1 6.12 7.2'
+export LC_ALL=C
+
+say() {
+	echo "${0##*/}: $*" >&2
+}
+
+die() {
+	say "$*"
+	exit 1
+}
+
+need() {
+	local tool
+	for tool; do
+		command -v "$tool" >/dev/null ||
+			die "$tool is missing: run 'make deps' as root"
+	done
+}
+
+# lock NAME: hold the cache's lock of that name until this process ends
+lock() {
+	mkdir -p "$cache/locks" || die "cannot write to $cache"
+	exec {lock_fd}>"$cache/locks/$1"
+	flock -n "$lock_fd" && return
+	say "waiting for another run that fetches $1"
+	flock "$lock_fd"
+}
+
+# step TEXT COMMAND...: run a command whose output matters only if it fails
+step() {
+	local text=$1 log rc
+	shift
+	say "$text"
+	if [ "${V:-0}" = 1 ]; then
+		"$@" >&2
+		return
+	fi
+	log=$(mktemp)
+	"$@" >"$log" 2>&1
+	rc=$?
+	[ $rc = 0 ] || tail -n 20 "$log" >&2
+	rm -f "$log"
+	return $rc
+}
