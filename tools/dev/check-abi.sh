@@ -1,0 +1,193 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Holds the header of the interface to the numbers of 2001 (sizes, offsets,
+# ioctl numbers; in 64 and 32 bit, in C and in C++, in a packed struct), and
+# the library's exported symbols to its header and its map.
+#
+# Prints TAP.  Takes the built library from BUILD (build/lib at the top).
+set -u
+
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+BUILD=${BUILD:-$top/build/lib}
+CC=${CC:-gcc}
+CXX=${CXX:-g++}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+count=0
+failed=0
+
+result() { # status name [file with the reason]
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count $2"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $count $2"
+	if [ -n "${3:-}" ]; then
+		sed 's/^/# /' "$3"
+	fi
+}
+
+# What a program of 2001 was built with, as numbers and in its own words, so
+# that the header is not compared with itself.
+cat >"$work/common.h" <<'END'
+#include <stddef.h>
+#include <linux/devepoll.h>
+
+#ifdef __cplusplus
+#define SAME(a, b) static_assert((unsigned long)(a) == (b), #a " is " #b)
+#else
+#define SAME(a, b) _Static_assert((unsigned long)(a) == (b), #a " is " #b)
+#endif
+
+SAME(EVENTPOLL_MAJOR, 10);
+SAME(EVENTPOLL_MINOR, 124);
+SAME(EP_PAGE_SIZE, 4096);
+SAME(POLLFD_X_PAGE, 512);
+SAME(MAX_FDS_IN_EVENTPOLL, 131072);
+SAME(POLLREMOVE, 0x1000);
+
+SAME(EP_FDS_PAGES(1), 1);
+SAME(EP_FDS_PAGES(512), 1);
+SAME(EP_FDS_PAGES(513), 2);
+SAME(EP_FDS_PAGES(131072), 256);
+SAME(EP_MAP_SIZE(1), 8192);
+SAME(EP_MAP_SIZE(512), 8192);
+SAME(EP_MAP_SIZE(513), 16384);
+SAME(EP_MAP_SIZE(131072), 2097152);
+
+SAME(EP_ALLOC, 0x80045001);
+SAME(EP_FREE, 0x5003);
+SAME(EP_ISPOLLED, 0xc0085004);
+SAME(EP_POLL32, 0xc0085002);
+
+SAME(sizeof(struct pollfd), 8);
+SAME(offsetof(struct pollfd, fd), 0);
+SAME(offsetof(struct pollfd, events), 4);
+SAME(offsetof(struct pollfd, revents), 6);
+SAME(sizeof(struct evpoll32), 8);
+SAME(offsetof(struct evpoll32, ep_timeout), 0);
+SAME(offsetof(struct evpoll32, ep_resoff), 4);
+SAME(sizeof(struct evpoll_packed), 12);
+SAME(offsetof(struct evpoll_packed, ep_timeout), 0);
+SAME(offsetof(struct evpoll_packed, ep_resoff), 4);
+SAME(offsetof(struct evpoll, ep_timeout), 0);
+SAME(EP_POLL_PACKED, 0xc00c5002);
+
+/* As one small C library declares it. */
+struct __attribute__((packed)) theirs {
+	int ep_timeout;
+	unsigned long ep_resoff;
+};
+END
+
+cat >"$work/abi64.c" <<'END'
+#include "common.h"
+SAME(sizeof(struct evpoll), 16);
+SAME(offsetof(struct evpoll, ep_resoff), 8);
+SAME(EP_POLL, 0xc0105002);
+SAME(sizeof(struct theirs), 12);
+SAME(_IOWR('P', 2, struct theirs), EP_POLL_PACKED);
+END
+
+cat >"$work/abi32.c" <<'END'
+#include "common.h"
+SAME(sizeof(struct evpoll), 8);
+SAME(offsetof(struct evpoll, ep_resoff), 4);
+SAME(EP_POLL, 0xc0085002);
+SAME(EP_POLL, EP_POLL32);
+SAME(sizeof(struct theirs), 8);
+SAME(_IOWR('P', 2, struct theirs), EP_POLL);
+END
+
+# A wrong number must be seen, or the rest says nothing.
+cat >"$work/wrong.c" <<'END'
+#include "common.h"
+SAME(EP_ALLOC, 0x80045002);
+END
+
+compiles() { # compiler... file
+	"$@" -Wall -Wextra -Werror -I"$top/uapi" -I"$top/lib/include" \
+		-fsyntax-only >"$work/log" 2>&1
+}
+
+check_layout() {
+	compiles "$CC" -m64 "$work/abi64.c"
+	result $? "the interface has the numbers of 2001 in 64 bit" "$work/log"
+	compiles "$CC" -m32 "$work/abi32.c"
+	result $? "the interface has the numbers of 2001 in 32 bit" "$work/log"
+	compiles "$CXX" -x c++ -std=c++11 "$work/abi64.c"
+	result $? "the interface has the same numbers in C++" "$work/log"
+
+	! compiles "$CC" "$work/wrong.c" &&
+		grep -q 'EP_ALLOC is 0x80045002' "$work/log"
+	result $? "a wrong ioctl number is noticed" "$work/log"
+}
+
+# The layouts that a program has compiled into itself from the library.
+cat >"$work/lib.c" <<'END'
+#include <stddef.h>
+#include "devepoll.h"
+#define SAME(a, b) _Static_assert((unsigned long)(a) == (b), #a " is " #b)
+SAME(POLLREMOVE, 0x1000);
+SAME(DEVEPOLL_NO_CLOEXEC, 1);
+SAME(sizeof(struct devepoll_failure), 2 * sizeof(size_t));
+SAME(offsetof(struct devepoll_failure, index), 0);
+SAME(offsetof(struct devepoll_failure, error), sizeof(size_t));
+SAME(sizeof(struct devepoll_cursor), 2 * sizeof(void *));
+SAME(offsetof(struct devepoll_cursor, next), 0);
+SAME(offsetof(struct devepoll_cursor, end), sizeof(void *));
+END
+
+check_library_layout() {
+	compiles "$CC" -m64 "$work/lib.c"
+	result $? "the library's structs keep their layout in 64 bit" \
+		"$work/log"
+	compiles "$CC" -m32 "$work/lib.c"
+	result $? "the library's structs keep their layout in 32 bit" \
+		"$work/log"
+}
+
+# Functions that the header declares without a body, one a line.
+header_symbols() {
+	echo '#include "devepoll.h"' |
+		"$CC" -I"$top/lib/include" -E -P - | tr '\n' ' ' |
+		sed 's/[;{}]/&\n/g' |
+		sed -n 's/.*[ *]\(devepoll_[a-z_]*\)(.*);$/\1/p' | sort
+}
+
+map_symbols() {
+	sed -n 's/^\t\(devepoll_[a-z_]*\);$/\1/p' \
+		"$top/lib/libdevepoll.map" | sort
+}
+
+library_symbols() {
+	nm -D --defined-only --with-symbol-versions \
+		"$BUILD/libdevepoll.so" | awk '$2 == "T" { print $3 }' | sort
+}
+
+check_symbols() {
+	header_symbols >"$work/header"
+	map_symbols >"$work/map"
+	library_symbols >"$work/library"
+	sed 's/$/@@DEVEPOLL_0.1/' "$work/map" >"$work/expected"
+
+	[ -s "$work/map" ]
+	result $? "the map names symbols"
+	diff "$work/map" "$work/header" >"$work/log" 2>&1
+	result $? "the map has the functions of the header" "$work/log"
+	diff "$work/expected" "$work/library" >"$work/log" 2>&1
+	result $? "the library exports the map's symbols with their version" \
+		"$work/log"
+	readelf -d "$BUILD/libdevepoll.so" >"$work/log" 2>&1 &&
+		grep -q 'soname: \[libdevepoll\.so\.0\]' "$work/log"
+	result $? "the library's soname is libdevepoll.so.0" "$work/log"
+}
+
+echo "TAP version 13"
+check_layout
+check_library_layout
+check_symbols
+echo "1..$count"
+[ "$failed" -eq 0 ]
