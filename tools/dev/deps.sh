@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages that the targets of the Makefile need.
 #
-# usage: deps.sh [GROUP...]     groups: base (always), demo, lint; default: base
+# usage: deps.sh [GROUP...]     groups: base (always), demo, bench, lint; default: base
 #
 # Quiet when all is there.  One list per group, below, is the only place in
 # the tree that names a package of the host.
@@ -15,7 +15,10 @@ base='
 	make pkg-config python3 qemu-system-x86 rsync xz-utils zstd
 '
 demo='
-	wrk
+	apache2-utils curl
+'
+bench='
+	gnuplot-nox
 '
 lint='
 	codespell git mandoc perl shellcheck sparse
@@ -35,8 +38,9 @@ for group in "$@"; do
 	case $group in
 	base) ;;
 	demo) wanted="$wanted $demo" ;;
+	bench) wanted="$wanted $bench" ;;
 	lint) wanted="$wanted $lint" ;;
-	*) die "unknown group '$group' (base, demo or lint)" ;;
+	*) die "unknown group '$group' (base, demo, bench or lint)" ;;
 	esac
 done
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Opens TCP connections and keeps them idle, as a crowd of slow clients does.
+ *
+ * At SIGTERM it looks whether the server has kept all of them, and says so.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char half[] = "GET / HTTP/1.1\r\nHost: idle\r\n";
+
+static int open_one(int port, bool send_half)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0)
+		err(1, "socket");
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		err(1, "connect to port %d", port);
+	if (send_half && send(fd, half, strlen(half), MSG_NOSIGNAL) < 0)
+		err(1, "send");
+	return fd;
+}
+
+static bool is_open(int fd)
+{
+	char c;
+
+	return recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+static void raise_limit(rlim_t need)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		err(1, "getrlimit");
+	if (lim.rlim_cur >= need)
+		return;
+	lim.rlim_cur = need;
+	if (lim.rlim_max < need)
+		lim.rlim_max = need;
+	if (setrlimit(RLIMIT_NOFILE, &lim))
+		err(1, "no more than the limit of open files allows (%ld)",
+		    (long)need);
+}
+
+int main(int argc, char **argv)
+{
+	bool send_half = argc > 1 && !strcmp(argv[1], "-s");
+	int i, n, port, kept, sig, *fds;
+	sigset_t end;
+
+	if (argc != 3 + send_half) {
+		fprintf(stderr, "usage: idleconns [-s] N PORT\n"
+				"-s: each one sends half a request\n");
+		return 2;
+	}
+	n = atoi(argv[argc - 2]);
+	port = atoi(argv[argc - 1]);
+	if (n < 1 || port < 1)
+		errx(2, "not a number: %s %s", argv[argc - 2], argv[argc - 1]);
+
+	sigemptyset(&end);
+	sigaddset(&end, SIGTERM);
+	sigaddset(&end, SIGINT);
+	sigprocmask(SIG_BLOCK, &end, NULL);
+
+	raise_limit(n + 16);
+	fds = calloc(n, sizeof(*fds));
+	if (!fds)
+		err(1, "calloc");
+	for (i = 0; i < n; i++)
+		fds[i] = open_one(port, send_half);
+	printf("%d connections open\n", n);
+	fflush(stdout);
+
+	sigwait(&end, &sig);
+	for (i = 0, kept = 0; i < n; i++)
+		kept += is_open(fds[i]);
+	printf("%d of %d connections still open\n", kept, n);
+	return kept != n;
+}

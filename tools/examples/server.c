@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an example server needs around its loop: options, sockets, the end.
+ */
+#define _GNU_SOURCE
+#include "server.h"
+
+#include <arpa/inet.h>
+#include <err.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http.h"
+
+static int stop_pipe[2];
+
+/* A byte in a pipe that the loop watches: no signal can come too early. */
+static void stop(int sig)
+{
+	ssize_t n = write(stop_pipe[1], "", 1);
+
+	(void)sig;
+	(void)n;
+}
+
+static void catch_signals(struct server *srv)
+{
+	struct sigaction act = { .sa_handler = stop };
+
+	if (pipe2(stop_pipe, O_NONBLOCK | O_CLOEXEC))
+		err(1, "pipe");
+	srv->stop_fd = stop_pipe[0];
+	if (sigaction(SIGTERM, &act, NULL) || sigaction(SIGINT, &act, NULL))
+		err(1, "sigaction");
+}
+
+static void listen_on(struct server *srv, unsigned short port)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t len = sizeof(addr);
+	int one = 1;
+
+	srv->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK |
+				SOCK_CLOEXEC, 0);
+	if (srv->listen_fd < 0)
+		err(1, "socket");
+	setsockopt(srv->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(srv->listen_fd, (struct sockaddr *)&addr, len))
+		err(1, "bind to port %d", port);
+	if (listen(srv->listen_fd, SOMAXCONN))
+		err(1, "listen");
+	if (getsockname(srv->listen_fd, (struct sockaddr *)&addr, &len))
+		err(1, "getsockname");
+	srv->port = ntohs(addr.sin_port);
+}
+
+static void raise_limit(int maxfds)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		err(1, "getrlimit");
+	if (lim.rlim_cur >= (rlim_t)maxfds)
+		return;
+	lim.rlim_cur = maxfds;
+	if (lim.rlim_max < (rlim_t)maxfds)
+		lim.rlim_max = maxfds;
+	if (setrlimit(RLIMIT_NOFILE, &lim))
+		err(1, "no more than the limit of open files allows (%d)",
+		    maxfds);
+}
+
+static int number(const char *arg, int max)
+{
+	char *end;
+	long n = strtol(arg, &end, 10);
+
+	if (*end || end == arg || n < 0 || n > max)
+		errx(2, "not a number from 0 to %d: %s", max, arg);
+	return n;
+}
+
+void server_start(struct server *srv, int argc, char **argv)
+{
+	int opt, port = 8080;
+
+	*srv = (struct server){ .device = "/dev/epoll", .maxfds = 4096 };
+	while ((opt = getopt(argc, argv, "p:n:d:")) != -1) {
+		switch (opt) {
+		case 'p':
+			port = number(optarg, 65535);
+			break;
+		case 'n':
+			srv->maxfds = number(optarg, 1 << 20);
+			break;
+		case 'd':
+			srv->device = optarg;
+			break;
+		default:
+			fprintf(stderr,
+				"usage: %s [-p port] [-n maxfds] [-d device]\n",
+				argv[0]);
+			exit(2);
+		}
+	}
+	raise_limit(srv->maxfds);
+	if (http_init(srv->maxfds))
+		err(1, "no room for %d connections", srv->maxfds);
+	catch_signals(srv);
+	listen_on(srv, port);
+}
+
+void server_ready(const struct server *srv)
+{
+	printf("listening on port %d\n", srv->port);
+	fflush(stdout);
+}
+
+void server_report(const char *name, const struct loop_stats *loop)
+{
+	const struct http_stats *st = &http_stats;
+
+	printf("%s: %lu waits, %lu events, %lu calls that changed the set\n",
+	       name, loop->waits, loop->events, loop->changes);
+	printf("%lu accepted, %lu refused, %lu closed, %d open at the end\n",
+	       st->accepted, st->refused, st->closed, http_open_conns());
+	printf("%lu answers, %lu rejects, %lu bytes in, %lu bytes out\n",
+	       st->answers, st->rejects, st->bytes_in, st->bytes_out);
+	fflush(stdout);
+}
