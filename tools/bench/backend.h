@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One table of operations for the two ways to watch many fds.
+ */
+#ifndef BENCH_BACKEND_H
+#define BENCH_BACKEND_H
+
+#include <stdbool.h>
+
+struct set;
+
+/*
+ * What is measured is what a program pays: filling in the arguments, the call
+ * through the C library, and the reading of each event are inside.
+ */
+struct backend {
+	const char *name;
+
+	/* A set for fds up to a number of @nfds; ends the program on failure */
+	struct set *(*open)(int nfds);
+	void (*close)(struct set *set);
+
+	/*
+	 * Add, change or remove @n fds, edge-triggered for reading, in one call
+	 * where there is one.  False when not all of them took effect.
+	 */
+	bool (*add)(struct set *set, const int *fds, int n);
+	bool (*modify)(struct set *set, const int *fds, int n);
+	bool (*remove)(struct set *set, const int *fds, int n);
+
+	/* Waits, and reads each event's fd and what happened */
+	int (*harvest)(struct set *set, int timeout);
+};
+
+extern const struct backend backend_devepoll;
+extern const struct backend backend_sysepoll;
+
+/* Stands for what a program does with an event: it has it in registers. */
+static inline void consume(int fd, unsigned int events)
+{
+	asm volatile("" : : "r" (fd), "r" (events));
+}
+
+#endif /* BENCH_BACKEND_H */

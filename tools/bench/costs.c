@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Measures what /dev/epoll costs, beside sys_epoll in the same run.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "measure.h"
+#include "sample.h"
+
+#define NFDS_MAX	10000
+#define COUNT(array)	((int)(sizeof(array) / sizeof((array)[0])))
+
+static const int ready[] = { 0, 1, 2, 4, 16, 256 };
+static const int ready_brief[] = { 1, 16, 256 };
+static const int batches[] = { 1, 10, 1000 };
+static const int sizes[] = { 10, 100, 1000, NFDS_MAX };
+
+static const struct subject subjects[] = {
+	{ &backend_devepoll, COL_DEVEPOLL },
+	{ &backend_sysepoll, COL_SYSEPOLL },
+};
+
+static void measure_brief(const struct subject *sub)
+{
+	double unwatched = measure_unwatched_write();
+	int i;
+
+	for (i = 0; i < COUNT(ready_brief); i++)
+		measure_wait(sub, ready_brief[i]);
+	measure_producer(sub, unwatched);
+	measure_add(sub, 1000);
+	measure_remove(sub, 1000);
+	measure_close(sub);
+}
+
+static void measure_all(const struct subject *sub)
+{
+	double unwatched = measure_unwatched_write();
+	int i;
+
+	for (i = 0; i < COUNT(ready); i++)
+		measure_wait(sub, ready[i]);
+	for (i = 0; i < COUNT(sizes); i++)
+		measure_one_of(sub, sizes[i]);
+	measure_producer(sub, unwatched);
+	for (i = 0; i < COUNT(batches); i++)
+		measure_add(sub, batches[i]);
+	for (i = 0; i < COUNT(batches); i++)
+		measure_modify(sub, batches[i]);
+	for (i = 0; i < COUNT(batches); i++)
+		measure_remove(sub, batches[i]);
+	measure_close(sub);
+	measure_set_close(sub);
+	measure_cycle(sub);
+	measure_pingpong(sub);
+}
+
+/* A program on sys_epoll does without the module, and without its hook. */
+static void report_unwatched(double bare)
+{
+	const char *id = "close_unwatched";
+	const char *name = "an unwatched one, module loaded or not";
+
+	report_value("Closing", id, name, 0, COL_DEVEPOLL,
+		     measure_unwatched_close());
+	report_value("Closing", id, name, 0, COL_SYSEPOLL, bare);
+}
+
+/* One CPU, no page faults, and enough fds. */
+static void prepare(void)
+{
+	struct rlimit lim = { NFDS_MAX + 100, NFDS_MAX + 100 };
+	cpu_set_t cpus;
+
+	if (setrlimit(RLIMIT_NOFILE, &lim))
+		err(1, "no more than the limit of open files allows");
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		err(1, "sched_setaffinity");
+	if (mlockall(MCL_CURRENT))
+		err(1, "mlockall");
+	counter_calibrate();
+}
+
+static void write_json(const char *path)
+{
+	FILE *out = fopen(path, "w");
+
+	if (!out)
+		err(1, "%s", path);
+	report_json(out);
+	if (fclose(out))
+		err(1, "%s", path);
+}
+
+int main(int argc, char **argv)
+{
+	const char *json = NULL, *bare = NULL;
+	bool brief = false, exact = false, native = false;
+	int i, opt;
+
+	while ((opt = getopt(argc, argv, "bej:su:U")) != -1) {
+		switch (opt) {
+		case 'b':
+			brief = true;
+			break;
+		case 'e':
+			exact = true;
+			break;
+		case 'j':
+			json = optarg;
+			break;
+		case 's':
+			native = true;
+			break;
+		case 'u':
+			bare = optarg;
+			break;
+		case 'U':
+			prepare();
+			printf("%.0f\n", measure_unwatched_close());
+			return 0;
+		default:
+			errx(2, "usage: costs [-bes] [-j FILE] [-u COST] | -U\n"
+			     "-b: only the most important figures\n"
+			     "-e: fail when the counter does not count instructions\n"
+			     "-j: also write the figures to FILE, as JSON\n"
+			     "-s: sys_epoll alone\n"
+			     "-u: so much costs the close of an unwatched eventfd without the module\n"
+			     "-U: print just that cost");
+		}
+	}
+
+	prepare();
+	if (exact && !counter_is_exact())
+		errx(1, "the time stamp counter does not count instructions");
+	for (i = 0; i < COUNT(subjects); i++) {
+		if (native && subjects[i].col == COL_DEVEPOLL)
+			continue;
+		if (brief)
+			measure_brief(&subjects[i]);
+		else
+			measure_all(&subjects[i]);
+	}
+	for (i = 0; !brief && i < COUNT(sizes); i++)
+		measure_poll_one_of(sizes[i]);
+	if (bare)
+		report_unwatched(atof(bare));
+	report_table(stdout);
+	if (json)
+		write_json(json);
+	return 0;
+}

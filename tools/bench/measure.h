@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is measured: each function fills some rows for one back end.
+ */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include "backend.h"
+#include "report.h"
+
+/* One way to watch, and the column of its figures. */
+struct subject {
+	const struct backend *be;
+	enum column col;
+};
+
+/* The call and the reader's loop, @ready of 1000 eventfds ready */
+void measure_wait(const struct subject *sub, int ready);
+
+/* write(2) to an eventfd that nobody watches; close(2) of such a one */
+double measure_unwatched_write(void);
+double measure_unwatched_close(void);
+
+/* What watching an eventfd adds to a write(2) to it */
+void measure_producer(const struct subject *sub, double unwatched);
+
+/* Per fd: 1000 fds, @batch of them in one call */
+void measure_add(const struct subject *sub, int batch);
+void measure_modify(const struct subject *sub, int batch);
+void measure_remove(const struct subject *sub, int batch);
+
+/* close(2) of a watched eventfd, and of a set of 1000 per fd */
+void measure_close(const struct subject *sub);
+void measure_set_close(const struct subject *sub);
+
+/* Two processes that wake each other; one that writes, waits and reads */
+void measure_pingpong(const struct subject *sub);
+void measure_cycle(const struct subject *sub);
+
+/* The call and the reader's loop, one of @nfds ready; also poll(2)'s */
+void measure_one_of(const struct subject *sub, int nfds);
+void measure_poll_one_of(int nfds);
+
+#endif /* BENCH_MEASURE_H */

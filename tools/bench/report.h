@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The figures, as a table for people and as JSON for programs.
+ */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include <stdio.h>
+
+enum column {
+	COL_DEVEPOLL,
+	COL_SYSEPOLL,
+	COL_POLL,
+	COLUMNS,
+};
+
+/*
+ * Puts @value into the row @id, which is made at its first value.  @group is
+ * the heading above it, @name its text, @id its name in JSON; @id and @name are
+ * printf formats for @number.
+ */
+void report_value(const char *group, const char *id, const char *name,
+		  int number, enum column col, double value);
+
+void report_table(FILE *out);
+void report_json(FILE *out);
+
+#endif /* BENCH_REPORT_H */

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counting what a piece of a program costs: the counter and the median.
+ */
+#include "sample.h"
+
+#include <stdlib.h>
+
+#define LOOPS		1000
+#define CALIBRATIONS	101
+
+static unsigned int overhead;
+
+void series_clear(struct series *s)
+{
+	s->n = 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint64_t raw_median(struct series *s)
+{
+	int n = s->n < 2048 ? s->n : 2048;
+
+	qsort(s->samples, n, sizeof(s->samples[0]), compare);
+	return s->samples[n / 2];
+}
+
+double series_median(struct series *s)
+{
+	return (double)raw_median(s) - overhead;
+}
+
+void counter_calibrate(void)
+{
+	static struct series s;
+	int i;
+
+	series_clear(&s);
+	for (i = 0; i < CALIBRATIONS; i++) {
+		series_begin(&s);
+		series_end(&s);
+	}
+	overhead = raw_median(&s);
+}
+
+unsigned int counter_overhead(void)
+{
+	return overhead;
+}
+
+bool counter_is_exact(void)
+{
+	static struct series s;
+	int i;
+
+	series_clear(&s);
+	for (i = 0; i < CALIBRATIONS; i++) {
+		int loops = LOOPS;
+
+		series_begin(&s);
+		asm volatile("1:\n\tdec %0\n\tjnz 1b" : "+r" (loops) : : "cc");
+		series_end(&s);
+	}
+	/* The register may be loaded inside or outside of what is counted. */
+	return series_median(&s) >= 2 * LOOPS &&
+	       series_median(&s) <= 2 * LOOPS + 1;
+}
