@@ -1,0 +1,196 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# First process of a guest: mounts the host's root, loads the module, runs the
+# command, looks at what it left behind, gives the verdict and stops.
+#
+# tools/guest puts /conf (variables), /command (a script) and /modules/ beside
+# this file in the initramfs.  What the host must know goes to the verdict port,
+# a line each; "status N" is the last one, and without it the run has failed.
+
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+. /conf
+
+fail() {
+	echo "fail $*" >&3
+	echo "fail $*" >/dev/kmsg
+	halt_guest
+}
+
+halt_guest() {
+	reboot -f
+	exit 1
+}
+
+# port NAME: device of the virtio port with that name, once it is there
+port() {
+	local dir tries=0
+	while [ $tries -lt 200 ]; do
+		for dir in /sys/class/virtio-ports/*; do
+			if [ "$(cat "$dir/name" 2>/dev/null)" = "$1" ]; then
+				port=/dev/${dir##*/}
+				return 0
+			fi
+		done
+		tries=$((tries + 1))
+		usleep 20000
+	done
+	echo "no virtio port $1" >/dev/kmsg
+	halt_guest
+}
+
+# kill_leftovers: kill every process but kernel threads, this one and the two
+# that carry the output; true if there was any
+kill_leftovers() {
+	local dir stat pid found=1
+	for dir in /proc/[0-9]*; do
+		pid=${dir#/proc/}
+		case " 1 2 $out $err " in *" $pid "*) continue ;; esac
+		read -r stat <"$dir/stat" || continue
+		stat=${stat##*) }
+		case $stat in
+		[ZX]' '* | ?' 2 '*) continue ;;
+		esac
+		kill -9 "$pid" && found=0
+	done 2>/dev/null
+	return $found
+}
+
+while read -r file; do
+	insmod "/modules/$file" || echo "cannot load $file" >/dev/kmsg
+done </modules/order
+
+port devepoll.verdict
+exec 3>"$port"
+echo "cpus $(nproc)" >&3
+[ "$probe" ] && {
+	echo "status 0" >&3
+	halt_guest
+}
+
+# The host's root, read-only, under a writable layer that dies with the guest.
+p9='trans=virtio,version=9p2000.L,msize=512000'
+mkdir -p /host /layer /new
+mount -t 9p -o "ro,$p9,cache=loose" root /host || fail "cannot mount the host's root"
+mount -t tmpfs -o mode=755 layer /layer
+mkdir /layer/upper /layer/work
+mount -t overlay -o lowerdir=/host,upperdir=/layer/upper,workdir=/layer/work \
+	root /new || fail "cannot put a writable layer over the host's root"
+
+mount -t proc proc /new/proc
+mount -t sysfs sys /new/sys
+mount -t devtmpfs dev /new/dev
+mkdir -p /new/dev/pts /new/dev/shm /new/dev/mqueue
+mount -t devpts -o mode=620,gid=5,ptmxmode=666 devpts /new/dev/pts
+mount -t tmpfs -o mode=1777 shm /new/dev/shm
+mount -t mqueue mqueue /new/dev/mqueue 2>/dev/null
+ln -s /proc/self/fd /new/dev/fd
+ln -s fd/0 /new/dev/stdin
+ln -s fd/1 /new/dev/stdout
+ln -s fd/2 /new/dev/stderr
+mount -t tmpfs -o mode=755 run /new/run
+mkdir -p /new/run/lock /new/run/shm
+chmod 1777 /new/run/lock
+mount -t debugfs debugfs /new/sys/kernel/debug 2>/dev/null
+mount -t tracefs tracefs /new/sys/kernel/tracing 2>/dev/null
+mount -t cgroup2 cgroup2 /new/sys/fs/cgroup 2>/dev/null &&
+	for controller in memory pids cpu; do
+		echo "+$controller" >/new/sys/fs/cgroup/cgroup.subtree_control
+	done 2>/dev/null
+mkdir -p "/new$scratch"
+mount -t 9p -o "rw,$p9,cache=mmap" scratch "/new$scratch" ||
+	fail "cannot mount the scratch folder"
+
+ifconfig lo 127.0.0.1 netmask 255.0.0.0 up
+hostname devepoll-guest
+echo 1048576 >/proc/sys/fs/file-max
+echo 0 >/proc/sys/kernel/printk_ratelimit
+echo 65536 >/proc/sys/net/core/somaxconn
+echo '/dev/null' >/proc/sys/kernel/core_pattern
+ulimit -Hn 1048576
+ulimit -Sn 1048576
+ulimit -c 0
+ulimit -u unlimited
+
+echo "devepoll-guest: begin" >/dev/kmsg
+if [ "$module" ]; then
+	eval "set -- $params"
+	insmod "/new$module" "$@" 2>/insmod.err ||
+		fail "cannot load $module: $(cat /insmod.err)"
+fi
+echo "ready $(uname -r)" >&3
+
+# A guest that hangs should say where, before the host's patience ends.
+if [ "$watch_after" ]; then
+	(
+		exec 3>&-
+		sleep "$watch_after"
+		echo "devepoll-guest: time is nearly up, blocked tasks:" >/dev/kmsg
+		echo w >/proc/sysrq-trigger
+		echo l >/proc/sysrq-trigger
+	) &
+fi
+
+cp /command /new/run/devepoll-command
+cd /new || fail "no /new"
+mount --move . /
+
+if [ "$interactive" ]; then
+	[ "$tty_size" ] && stty -F /dev/ttyS1 $tty_size
+	setsid -c chroot . /bin/sh /run/devepoll-command \
+		</dev/ttyS1 >/dev/ttyS1 2>&1 3>&-
+	status=$?
+else
+	# A port can be opened once only, a pipe as often as the command likes.
+	port devepoll.out
+	mkfifo /out /err
+	setsid cat </out >"$port" 3>&- &
+	out=$!
+	port devepoll.err
+	setsid cat </err >"$port" 3>&- &
+	err=$!
+	setsid chroot . /bin/sh /run/devepoll-command \
+		</dev/null >/out 2>/err 3>&-
+	status=$?
+fi
+echo "ended $status" >&3
+
+# Nothing that the command left running may hold the module or a pipe.
+rounds=0
+while [ $rounds -lt 100 ] && kill_leftovers; do
+	rounds=$((rounds + 1))
+	usleep 20000
+done
+[ "$out" ] && wait "$out" "$err"
+
+if [ "$module" ] && [ -z "$keep_module" ]; then
+	name=${module##*/}
+	name=$(echo "${name%.ko}" | tr - _)
+	tries=0
+	while grep -q "^$name " /proc/modules && ! rmmod "$name" 2>/rmmod.err; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || fail "$name can't be unloaded after every process ended: $(cat /rmmod.err)"
+		usleep 50000
+	done
+fi
+
+# kmemleak believes in a leak only at its second look, at objects of some age.
+leak=sys/kernel/debug/kmemleak
+if [ "$kmemleak" ] && [ -w $leak ]; then
+	echo scan >$leak
+	sleep 6
+	echo scan >$leak
+	cat $leak >/leaks
+	if [ -s /leaks ]; then
+		cat /leaks >/dev/ttyS0
+		fail "kmemleak reports $(grep -c '^unreferenced' /leaks) leaks"
+	fi
+fi
+
+# Bits 12 and 13: a module from outside of the tree, without a signature.
+taint=$(cat /proc/sys/kernel/tainted)
+[ $((taint & ~0x3000)) = 0 ] || fail "the kernel is tainted: $taint"
+echo "status $status" >&3
+halt_guest
