@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The node: its file operations, and how it gets minor 124.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+
+#include <linux/devepoll.h>
+
+#include "classic.h"
+#include "device.h"
+#include "instance.h"
+#include "interest.h"
+#include "pages.h"
+#include "ready.h"
+
+static int device_open(struct inode *inode, struct file *file)
+{
+	struct dep_instance *inst;
+
+	inst = dep_instance_new(&dep_pages_sink);
+	if (!inst)
+		return -ENOMEM;
+	file->private_data = inst;
+	return stream_open(inode, file);
+}
+
+static int device_release(struct inode *inode, struct file *file)
+{
+	struct dep_instance *inst = file->private_data;
+
+	mutex_lock(&inst->mtx);
+	dep_interest_clear(inst);
+	dep_pages_free(inst);
+	mutex_unlock(&inst->mtx);
+	dep_instance_free(inst);
+	return 0;
+}
+
+static ssize_t device_write(struct file *file, const char __user *buf,
+			    size_t count, loff_t *pos)
+{
+	return dep_classic_write(file->private_data, buf, count);
+}
+
+static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return dep_classic_ioctl(file->private_data, cmd, arg);
+}
+
+static int device_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return dep_pages_map(file->private_data, vma);
+}
+
+static __poll_t device_poll(struct file *file, poll_table *table)
+{
+	struct dep_instance *inst = file->private_data;
+	bool pending;
+
+	poll_wait(file, &inst->poll_queue, table);
+	/* Only ->poll() of the members tells whether there is an event. */
+	if (dep_instance_has_work(inst) && !READ_ONCE(inst->pending))
+		dep_ready_ask(inst, false);
+
+	spin_lock_irq(&inst->lock);
+	/* After queueing: pairs with the look at the queue in its irq_work. */
+	inst->polled = true;
+	pending = inst->pending;
+	spin_unlock_irq(&inst->lock);
+	return pending ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static const struct file_operations device_fops = {
+	.owner = THIS_MODULE,
+	.open = device_open,
+	.release = device_release,
+	.write = device_write,
+	.poll = device_poll,
+	.mmap = device_mmap,
+	.unlocked_ioctl = device_ioctl,
+	.compat_ioctl = device_ioctl,
+};
+
+static struct miscdevice device_misc = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "eventpoll",
+	.nodename = "epoll",
+	.fops = &device_fops,
+};
+
+/*
+ * Minors of old kernels' dynamic range that have to be taken before it is the
+ * turn of 124, held for a moment.
+ */
+static struct miscdevice device_holders[] = {
+	{ .minor = MISC_DYNAMIC_MINOR, .name = "eventpoll-hold0" },
+	{ .minor = MISC_DYNAMIC_MINOR, .name = "eventpoll-hold1" },
+	{ .minor = MISC_DYNAMIC_MINOR, .name = "eventpoll-hold2" },
+};
+
+MODULE_ALIAS_MISCDEV(EVENTPOLL_MINOR);
+MODULE_ALIAS("devname:epoll");
+
+#define DEVICE_OLD_DYNAMIC_MINORS	128
+
+/* Asks for dynamic minors until 124 comes; what comes above is held. */
+static int __init device_register_dynamic(void)
+{
+	size_t held = 0;
+	int err;
+
+	for (;;) {
+		device_misc.minor = MISC_DYNAMIC_MINOR;
+		err = misc_register(&device_misc);
+		if (err || device_misc.minor <= EVENTPOLL_MINOR ||
+		    device_misc.minor >= DEVICE_OLD_DYNAMIC_MINORS ||
+		    held == ARRAY_SIZE(device_holders))
+			break;
+		misc_deregister(&device_misc);
+		device_holders[held].minor = MISC_DYNAMIC_MINOR;
+		device_holders[held].fops = &device_fops;
+		err = misc_register(&device_holders[held]);
+		if (err)
+			break;
+		held++;
+	}
+	while (held)
+		misc_deregister(&device_holders[--held]);
+	return err;
+}
+
+/**
+ * dep_device_register() - make the node
+ * @mode: its permissions
+ *
+ * Up to Linux 6.1 dynamic misc minors count down from 127, and a driver that
+ * registers 124 statically makes every later dynamic one fail once it is their
+ * turn; so ask for a dynamic one first, and for 124 itself only where dynamic
+ * minors lie elsewhere.
+ *
+ * Return: 0, or what misc_register() says.
+ */
+int __init dep_device_register(umode_t mode)
+{
+	int err;
+
+	device_misc.mode = mode;
+	err = device_register_dynamic();
+	if (!err && device_misc.minor >= DEVICE_OLD_DYNAMIC_MINORS) {
+		misc_deregister(&device_misc);
+		device_misc.minor = EVENTPOLL_MINOR;
+		err = misc_register(&device_misc);
+	}
+	if (err)
+		return err;
+	if (device_misc.minor != EVENTPOLL_MINOR)
+		pr_warn("minor %d is taken, /dev/epoll has minor %d\n",
+			EVENTPOLL_MINOR, device_misc.minor);
+	return 0;
+}
+
+/**
+ * dep_device_unregister() - remove the node; no open of it is left
+ */
+void dep_device_unregister(void)
+{
+	misc_deregister(&device_misc);
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Harvesting: sleeping until there are events, waking one sleeper for them,
+ * and never handing out a page set that another thread still reads.
+ *
+ * Turns
+ * =====
+ *
+ * The events of a turn are handed out together, and the memory they stand in
+ * may be filled again only at the next turn.  A call that begins after events
+ * were handed out says by this that the program is done with them.  A call
+ * that was waiting already says nothing: it has to wait until such a call
+ * comes, or until the thread that got the events is gone.
+ */
+#include <linux/hrtimer.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+
+#include "harvest.h"
+#include "limits.h"
+#include "ready.h"
+
+/**
+ * dep_harvest_begin() - begin a call that waits for events
+ * @harvest: the call
+ * @inst: the instance
+ * @timeout_ms: milliseconds to wait; 0 does not wait, negative waits for ever
+ */
+void dep_harvest_begin(struct dep_harvest *harvest, struct dep_instance *inst,
+		       int timeout_ms)
+{
+	/* Read without the lock: too old a turn only makes the call wait. */
+	harvest->turn = READ_ONCE(inst->turn);
+	harvest->timeout_ms = timeout_ms;
+	harvest->deadline = 0;
+}
+
+/* The clock is read only by a call that does not find events at once. */
+static void harvest_set_deadline(struct dep_harvest *harvest)
+{
+	if (harvest->timeout_ms < 0)
+		harvest->deadline = KTIME_MAX;
+	else if (harvest->timeout_ms && !harvest->deadline)
+		harvest->deadline = ktime_add_ms(ktime_get(),
+						 harvest->timeout_ms);
+}
+
+/**
+ * dep_harvest_may_take() - is the memory of the turn before free?
+ * @harvest: the call
+ * @inst: the instance, locked
+ *
+ * Return: true if the call may take events.
+ */
+bool dep_harvest_may_take(const struct dep_harvest *harvest,
+			  const struct dep_instance *inst)
+{
+	return harvest->turn == inst->turn || inst->turn_open == inst->turn;
+}
+
+/**
+ * dep_harvest_taken() - all pending events were handed to the caller
+ * @inst: the instance, locked
+ */
+void dep_harvest_taken(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	WRITE_ONCE(inst->turn, inst->turn + 1);
+	inst->reader = task_pid_nr(current);
+	inst->reader_mm = current->mm;
+}
+
+/* Did the thread that got the last events exit, or execute another program? */
+static bool reader_is_gone(const struct dep_instance *inst)
+{
+	struct task_struct *task;
+	bool gone;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(inst->reader, &init_pid_ns), PIDTYPE_PID);
+	gone = !task || READ_ONCE(task->mm) != inst->reader_mm;
+	rcu_read_unlock();
+	return gone;
+}
+
+static bool harvest_expired(const struct dep_harvest *harvest)
+{
+	if (harvest->deadline == KTIME_MAX)
+		return false;
+	return !harvest->deadline ||
+	       ktime_compare(ktime_get(), harvest->deadline) >= 0;
+}
+
+enum harvest_verdict {
+	HARVEST_TAKE,
+	HARVEST_ASK,
+	HARVEST_SLEEP,
+	HARVEST_SLEEP_BLOCKED,
+	HARVEST_TIMEOUT,
+	HARVEST_SIGNAL,
+	HARVEST_NO_ROOM,
+};
+
+static enum harvest_verdict harvest_look(struct dep_harvest *harvest,
+					 struct dep_instance *inst)
+{
+	bool blocked = false;
+
+	lockdep_assert_held(&inst->lock);
+	if (!inst->room)
+		return HARVEST_NO_ROOM;
+	/* This call began after that turn: its memory is free again. */
+	if (inst->turn_open < harvest->turn)
+		inst->turn_open = harvest->turn;
+
+	if (inst->pending && !fatal_signal_pending(current)) {
+		if (!dep_harvest_may_take(harvest, inst) &&
+		    reader_is_gone(inst))
+			inst->turn_open = inst->turn;
+		if (dep_harvest_may_take(harvest, inst))
+			return HARVEST_TAKE;
+		blocked = true;
+	}
+	if (signal_pending(current))
+		return HARVEST_SIGNAL;
+	/* Files were asked in this call: who wakes us all the time can wait. */
+	if (harvest_expired(harvest))
+		return HARVEST_TIMEOUT;
+	if (!list_empty(&inst->asks) && !blocked)
+		return HARVEST_ASK;
+	return blocked ? HARVEST_SLEEP_BLOCKED : HARVEST_SLEEP;
+}
+
+static void harvest_sleep(const struct dep_harvest *harvest, bool blocked)
+{
+	ktime_t until = harvest->deadline;
+
+	if (blocked)
+		until = min(until, ktime_add_ns(ktime_get(),
+						DEP_READER_CHECK_NS));
+	schedule_hrtimeout_range(until == KTIME_MAX ? NULL : &until,
+				 current->timer_slack_ns, HRTIMER_MODE_ABS);
+	__set_current_state(TASK_RUNNING);
+}
+
+static int harvest_wait_slow(struct dep_harvest *harvest,
+			     struct dep_instance *inst)
+{
+	struct dep_waiter waiter = { .task = current };
+	enum harvest_verdict verdict;
+
+	INIT_LIST_HEAD(&waiter.link);
+	harvest_set_deadline(harvest);
+	for (;;) {
+		if (READ_ONCE(inst->asks.next) != &inst->asks ||
+		    READ_ONCE(inst->asking))
+			dep_ready_ask(inst, true);
+
+		spin_lock_irq(&inst->lock);
+		list_del_init(&waiter.link);
+		verdict = harvest_look(harvest, inst);
+		if (verdict == HARVEST_SLEEP ||
+		    verdict == HARVEST_SLEEP_BLOCKED) {
+			list_add_tail(&waiter.link, &inst->waiters);
+			set_current_state(TASK_INTERRUPTIBLE);
+		}
+		spin_unlock_irq(&inst->lock);
+
+		switch (verdict) {
+		case HARVEST_TAKE:
+			return 1;
+		case HARVEST_TIMEOUT:
+			return 0;
+		case HARVEST_SIGNAL:
+			return -EINTR;
+		case HARVEST_NO_ROOM:
+			return -EINVAL;
+		case HARVEST_ASK:
+			cond_resched();
+			break;
+		default:
+			harvest_sleep(harvest,
+				      verdict == HARVEST_SLEEP_BLOCKED);
+		}
+	}
+}
+
+/**
+ * dep_harvest_wait() - wait until there are events that the call may take
+ * @harvest: the call
+ * @inst: the instance
+ *
+ * A caller that takes nothing afterwards calls dep_harvest_pass().
+ *
+ * Context: process; sleeps.
+ * Return: 1 when there are events, which somebody else may take first;
+ * 0 when the time is over;
+ * -EINTR: a signal is pending and no event is;
+ * -EINVAL: the set has no room, so there can be no event.
+ */
+int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
+{
+	/* Hints all; the taker looks again under the lock. */
+	if (READ_ONCE(inst->pending)) {
+		if (harvest->turn == READ_ONCE(inst->turn) &&
+		    READ_ONCE(inst->asks.next) == &inst->asks)
+			return 1;
+	} else if (!harvest->timeout_ms && !dep_instance_has_work(inst) &&
+		   !READ_ONCE(inst->asking) &&
+		   READ_ONCE(inst->turn_open) == harvest->turn) {
+		return 0;
+	}
+	return harvest_wait_slow(harvest, inst);
+}
+
+/**
+ * dep_harvest_pass() - nothing was taken: let the next one look
+ * @inst: the instance
+ *
+ * Without this a wake-up that was meant for whoever takes the events would be
+ * lost with a call that fails.
+ */
+void dep_harvest_pass(struct dep_instance *inst)
+{
+	if (!dep_instance_has_work(inst))
+		return;
+	spin_lock_irq(&inst->lock);
+	if (dep_instance_has_work(inst))
+		dep_instance_wake(inst);
+	spin_unlock_irq(&inst->lock);
+}
+
+/**
+ * dep_harvest_wake_all() - let every sleeping harvester look again
+ * @inst: the instance
+ */
+void dep_harvest_wake_all(struct dep_instance *inst)
+{
+	spin_lock_irq(&inst->lock);
+	while (!list_empty(&inst->waiters))
+		dep_instance_wake(inst);
+	spin_unlock_irq(&inst->lock);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Instances and their items: birth, charge, the way of an event into the sink,
+ * unhooking.  Read the banner of instance.h first.
+ */
+#include <linux/cred.h>
+#include <linux/percpu_counter.h>
+#include <linux/sched.h>
+#include <linux/sched/user.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "instance.h"
+#include "limits.h"
+
+unsigned long dep_max_user_watches;
+
+static struct kmem_cache *item_cache;
+
+int __init dep_item_cache_init(void)
+{
+	item_cache = kmem_cache_create("devepoll_item", sizeof(struct dep_item),
+				       0, SLAB_ACCOUNT, NULL);
+	return item_cache ? 0 : -ENOMEM;
+}
+
+void dep_item_cache_exit(void)
+{
+	kmem_cache_destroy(item_cache);
+}
+
+/* Wakes who polls the device, outside of any lock of the file that woke us. */
+static void instance_poll_work(struct irq_work *work)
+{
+	struct dep_instance *inst;
+	unsigned long flags;
+	__poll_t wake;
+
+	inst = container_of(work, struct dep_instance, poll_work);
+	spin_lock_irqsave(&inst->lock, flags);
+	wake = inst->poll_wake;
+	inst->poll_wake = 0;
+	/* Who comes later sets polled again, after it has queued itself. */
+	inst->polled = waitqueue_active(&inst->poll_queue);
+	spin_unlock_irqrestore(&inst->lock, flags);
+
+	wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
+}
+
+/**
+ * dep_instance_new() - make an instance, charged to the caller
+ * @sink: where its events go
+ *
+ * Return: the instance, owned by the caller, or NULL without memory.
+ */
+struct dep_instance *dep_instance_new(const struct dep_sink *sink)
+{
+	struct dep_instance *inst;
+
+	inst = kzalloc(sizeof(*inst), GFP_KERNEL_ACCOUNT);
+	if (!inst)
+		return NULL;
+
+	spin_lock_init(&inst->lock);
+	xa_init_flags(&inst->interest, XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
+	inst->sink = sink;
+	INIT_LIST_HEAD(&inst->asks);
+	INIT_LIST_HEAD(&inst->waiters);
+	inst->pages.snapshot = 2;
+	mutex_init(&inst->mtx);
+	mutex_init(&inst->map_lock);
+	init_waitqueue_head(&inst->poll_queue);
+	init_irq_work(&inst->poll_work, instance_poll_work);
+	inst->user = get_uid(current_user());
+	return inst;
+}
+
+/**
+ * dep_instance_free() - free an instance whose items and pages are gone
+ * @inst: the instance; nobody else knows it any more
+ */
+void dep_instance_free(struct dep_instance *inst)
+{
+	might_sleep();
+	WARN_ON_ONCE(inst->nr_items);
+	WARN_ON_ONCE(!list_empty(&inst->waiters));
+
+	irq_work_sync(&inst->poll_work);
+	xa_destroy(&inst->interest);
+	free_uid(inst->user);
+	kfree(inst);
+}
+
+/**
+ * dep_item_new() - make an item and charge it to the instance's user
+ * @inst: the instance
+ * @file: the file that @fd names; the caller has a reference
+ * @fd: the number
+ * @events: the events asked for
+ *
+ * Return: the item, owned by the caller and not hooked; or an ERR_PTR:
+ * -ENOSPC: the user's limit of watches;
+ * -ENOMEM: no memory.
+ */
+struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
+			      int fd, u16 events)
+{
+	struct percpu_counter *watches = &inst->user->epoll_watches;
+	struct dep_item *item;
+
+	if (percpu_counter_compare(watches, dep_max_user_watches) >= 0)
+		return ERR_PTR(-ENOSPC);
+	item = kmem_cache_alloc(item_cache, GFP_KERNEL);
+	if (!item)
+		return ERR_PTR(-ENOMEM);
+	percpu_counter_inc(watches);
+
+	INIT_LIST_HEAD(&item->link);
+	INIT_LIST_HEAD(&item->ask);
+	item->inst = inst;
+	item->watch = NULL;
+	item->file = file;
+	item->snapshot = 0;
+	item->slot = 0;
+	item->fd = fd;
+	item->events = events;
+	item->revents = 0;
+	item->hooked = false;
+	return item;
+}
+
+/**
+ * dep_item_hook() - put a new item into the interest set
+ * @item: the item; its number is not in the set
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0, or -ENOMEM; then the charge is given back, and the caller frees
+ * the item.
+ */
+int dep_item_hook(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	int err;
+
+	lockdep_assert_held(&inst->mtx);
+	err = xa_insert_irq(&inst->interest, item->fd, item, GFP_KERNEL);
+	if (err) {
+		percpu_counter_dec(&inst->user->epoll_watches);
+		return err;
+	}
+	spin_lock_irq(&inst->lock);
+	item->hooked = true;
+	inst->nr_items++;
+	spin_unlock_irq(&inst->lock);
+	return 0;
+}
+
+/**
+ * dep_item_free() - free an item
+ * @item: unhooked and on no watch; its charge went when it was unhooked
+ */
+void dep_item_free(struct dep_item *item)
+{
+	kmem_cache_free(item_cache, item);
+}
+
+/**
+ * dep_item_unhook() - take an item out of its interest set
+ * @item: an item that can't be freed meanwhile; its instance is locked
+ *
+ * After this no event is posted for it and none is pending.  The user's charge
+ * is given back here, while the instance is sure to be there.
+ *
+ * Return: true if the caller owns the item now, false if somebody else does.
+ */
+bool dep_item_unhook(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+
+	lockdep_assert_held(&inst->lock);
+	if (!item->hooked)
+		return false;
+
+	item->hooked = false;
+	xa_erase(&inst->interest, item->fd);
+	list_del_init(&item->ask);
+	inst->sink->forget(inst, item);
+	inst->nr_items--;
+	percpu_counter_dec(&inst->user->epoll_watches);
+	return true;
+}
+
+/**
+ * dep_instance_wake() - wake the harvester that has waited longest
+ * @inst: the instance, locked
+ */
+void dep_instance_wake(struct dep_instance *inst)
+{
+	struct dep_waiter *waiter;
+
+	lockdep_assert_held(&inst->lock);
+	waiter = list_first_entry_or_null(&inst->waiters, struct dep_waiter,
+					  link);
+	if (!waiter)
+		return;
+	/* It can't leave its stack frame: it takes the lock first. */
+	list_del_init(&waiter->link);
+	wake_up_process(waiter->task);
+}
+
+static void instance_wake_pollers(struct dep_instance *inst, __poll_t key)
+{
+	if (likely(!inst->polled))
+		return;
+	/* io_uring ends a loop of rings that wake each other by this bit. */
+	inst->poll_wake |= key & EPOLL_URING_WAKE;
+	irq_work_queue(&inst->poll_work);
+}
+
+/**
+ * dep_item_notify() - a watched file woke us: post or ask
+ * @item: an item on the watch of the file
+ * @key: the poll events that the waker named; 0 if it named none
+ *
+ * Context: any; interrupts are off, the watch is locked.
+ */
+void dep_item_notify(struct dep_item *item, __poll_t key)
+{
+	struct dep_instance *inst = item->inst;
+	u16 events, ask;
+	bool idle;
+
+	spin_lock(&inst->lock);
+	if (unlikely(!item->hooked))
+		goto out;
+
+	events = item->events & (__force u16)key;
+	ask = key & ~EPOLL_URING_WAKE ? events & DEP_UNSURE_EVENTS :
+					item->events;
+	events &= ~DEP_UNSURE_EVENTS;
+	if (!events && !ask)
+		goto out;
+
+	idle = !dep_instance_has_work(inst);
+	if (ask && list_empty(&item->ask))
+		list_add_tail(&item->ask, &inst->asks);
+	if (events)
+		inst->sink->post(inst, item, events);
+	/* Whoever was woken for the first event takes the later ones too. */
+	if (idle)
+		dep_instance_wake(inst);
+	instance_wake_pollers(inst, key);
+out:
+	spin_unlock(&inst->lock);
+}
+
+/**
+ * dep_item_post() - post what ->poll() answered
+ * @item: a hooked item; its instance is locked
+ * @events: the answer, all bits
+ * @harvesting: the caller takes the events itself or wakes somebody who does
+ */
+void dep_item_post(struct dep_item *item, u16 events, bool harvesting)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+
+	lockdep_assert_held(&inst->lock);
+	events &= item->events;
+	if (!events)
+		return;
+	inst->sink->post(inst, item, events);
+	if (idle && !harvesting)
+		dep_instance_wake(inst);
+	instance_wake_pollers(inst, 0);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Every bound of the module.
+ */
+#ifndef DEVEPOLL_LIMITS_H
+#define DEVEPOLL_LIMITS_H
+
+#include <linux/devepoll.h>
+#include <linux/ktime.h>
+
+/* Fds in one interest set: the default and the most of parameter max_fds. */
+#define DEP_MAX_FDS_DEFAULT	MAX_FDS_IN_EVENTPOLL
+#define DEP_MAX_FDS_MOST	(1024 * 1024)
+
+/*
+ * Items of one watched file, over all instances, and wait-queue heads of one
+ * file: the work of a wake-up, and of the close, with interrupts or preemption
+ * off.  Most files have one head; a signalfd has one per process that adds it.
+ */
+#define DEP_ITEMS_PER_FILE	4096
+#define DEP_HEADS_PER_FILE	4096
+
+/* Entries that one write() handles between two looks at the scheduler. */
+#define DEP_WRITE_BATCH		64
+
+/* The watch table: one bucket for so many pages of memory, within bounds. */
+#define DEP_PAGES_PER_BUCKET	8
+#define DEP_BUCKET_BITS_LEAST	10
+#define DEP_BUCKET_BITS_MOST	18
+
+/* Watches of one user take at most this part of low memory, as epoll's do. */
+#define DEP_WATCH_MEMORY_SHARE	25
+
+/*
+ * How often a harvester looks whether the thread that reads the page set it
+ * waits for still lives.
+ */
+#define DEP_READER_CHECK_NS	(10 * NSEC_PER_MSEC)
+
+#endif /* DEVEPOLL_LIMITS_H */

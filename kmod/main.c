@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Load and unload: the steps in order, undone in reverse.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+
+#include "classic.h"
+#include "device.h"
+#include "instance.h"
+#include "limits.h"
+#include "release.h"
+#include "watch.h"
+
+module_param_named(max_fds, dep_max_fds, uint, 0444);
+MODULE_PARM_DESC(max_fds, "fds in one interest set (131072, at most 1048576)");
+
+module_param_named(max_user_watches, dep_max_user_watches, ulong, 0644);
+MODULE_PARM_DESC(max_user_watches,
+		 "fds watched by one user, in-tree epoll's included (0: 4 % of low memory)");
+
+static ushort mode = 0666;
+module_param(mode, ushort, 0444);
+MODULE_PARM_DESC(mode, "permissions of /dev/epoll (0666)");
+
+/* As epoll reckons it: a share of low memory, at the price of a lone watch. */
+static unsigned long __init default_max_user_watches(void)
+{
+	struct sysinfo info;
+
+	si_meminfo(&info);
+	return ((info.totalram - info.totalhigh) / DEP_WATCH_MEMORY_SHARE *
+		PAGE_SIZE) / dep_watch_cost();
+}
+
+static int __init check_parameters(void)
+{
+	if (dep_max_fds < 1 || dep_max_fds > DEP_MAX_FDS_MOST) {
+		pr_err("max_fds=%u is not within 1 and %u\n", dep_max_fds,
+		       DEP_MAX_FDS_MOST);
+		return -EINVAL;
+	}
+	if (mode & ~0777) {
+		pr_err("mode=%#o has bits beyond 0777\n", mode);
+		return -EINVAL;
+	}
+	if (!dep_max_user_watches)
+		dep_max_user_watches = default_max_user_watches();
+	return 0;
+}
+
+static int __init devepoll_init(void)
+{
+	int err;
+
+	err = check_parameters();
+	if (err)
+		return err;
+	err = dep_item_cache_init();
+	if (err)
+		return err;
+	err = dep_watch_init();
+	if (err)
+		goto err_item_cache;
+	err = dep_release_register();
+	if (err)
+		goto err_watch;
+	err = dep_device_register(mode);
+	if (err) {
+		pr_err("/dev/epoll can't be registered (%d)\n", err);
+		goto err_release;
+	}
+	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu\n",
+		dep_max_fds, dep_max_user_watches);
+	return 0;
+
+err_release:
+	dep_release_unregister();
+err_watch:
+	dep_watch_exit();
+err_item_cache:
+	dep_item_cache_exit();
+	return err;
+}
+
+static void __exit devepoll_exit(void)
+{
+	dep_device_unregister();
+	dep_release_unregister();
+	dep_watch_exit();
+	dep_item_cache_exit();
+}
+
+module_init(devepoll_init);
+module_exit(devepoll_exit);
+
+MODULE_AUTHOR("The devepoll authors");
+MODULE_DESCRIPTION("/dev/epoll: event notification through mapped pages");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(DEVEPOLL_VERSION);

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The page sets: two arrays of struct pollfd that user space maps and reads,
+ * one filled by wake-ups while the program reads the other.
+ *
+ * Nothing is ever read back from the mapped pages.  What the kernel has to
+ * know of a slot stands in the item and in the index, which follows the two
+ * sets in the kernel's mapping and is not in the program's.
+ */
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/user.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "harvest.h"
+#include "limits.h"
+#include "pages.h"
+
+/* The two sets, and the index: a pointer is as large as a slot. */
+#define PAGES_PARTS	3
+#define PAGES_MAPPED	2
+
+static_assert(sizeof(struct dep_item *) == sizeof(struct pollfd));
+static_assert(PAGE_SIZE == EP_PAGE_SIZE);
+
+static void pages_post(struct dep_instance *inst, struct dep_item *item,
+		       u16 events)
+{
+	struct dep_pages *pages = &inst->pages;
+	struct pollfd *slot = pages->set[pages->snapshot & 1];
+
+	lockdep_assert_held(&inst->lock);
+	if (item->snapshot != pages->snapshot) {
+		u32 nr = inst->pending;
+
+		if (WARN_ON_ONCE(nr >= inst->room))
+			return;
+		item->snapshot = pages->snapshot;
+		item->slot = nr;
+		item->revents = 0;
+		pages->index[nr] = item;
+		slot[nr].fd = item->fd;
+		slot[nr].events = item->events;
+		WRITE_ONCE(inst->pending, nr + 1);
+	}
+	item->revents |= events;
+	WRITE_ONCE(slot[item->slot].revents, item->revents);
+}
+
+static void pages_forget(struct dep_instance *inst, struct dep_item *item)
+{
+	struct dep_pages *pages = &inst->pages;
+	struct pollfd *slot = pages->set[pages->snapshot & 1];
+	struct dep_item *last;
+
+	lockdep_assert_held(&inst->lock);
+	if (item->snapshot != pages->snapshot)
+		return;
+	item->snapshot = 0;
+	WRITE_ONCE(inst->pending, inst->pending - 1);
+	last = pages->index[inst->pending];
+	if (last == item)
+		return;
+	/* The last slot moves into the hole. */
+	pages->index[item->slot] = last;
+	last->slot = item->slot;
+	slot[last->slot] = (struct pollfd) {
+		.fd = last->fd,
+		.events = last->events,
+		.revents = last->revents,
+	};
+}
+
+const struct dep_sink dep_pages_sink = {
+	.post = pages_post,
+	.forget = pages_forget,
+};
+
+static int pages_charge(struct user_struct *user, unsigned long nr)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	long before = atomic_long_read(&user->locked_vm);
+
+	do {
+		if (before + nr > limit && !capable(CAP_IPC_LOCK))
+			return -ENOMEM;
+	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &before,
+					  before + nr));
+	return 0;
+}
+
+static void pages_uncharge(struct user_struct *user, unsigned long nr)
+{
+	atomic_long_sub(nr, &user->locked_vm);
+}
+
+/* Frees what @pages has beyond @kept pages of each part. */
+static void pages_release(struct dep_pages *pages, u32 kept)
+{
+	u32 part, i;
+
+	if (!pages->pages)
+		return;
+	vunmap(pages->base);
+	for (part = 0; part < PAGES_PARTS; part++) {
+		for (i = kept; i < pages->per_set; i++) {
+			struct page *page;
+
+			page = pages->pages[part * pages->per_set + i];
+			if (page)
+				put_page(page);
+		}
+	}
+	kvfree(pages->pages);
+}
+
+/* Makes @fresh of @per_set pages a part, the first of them those of @old. */
+static int pages_grow(struct dep_pages *fresh, const struct dep_pages *old,
+		      u32 per_set)
+{
+	u32 part, i, nr = PAGES_PARTS * per_set;
+
+	fresh->per_set = per_set;
+	fresh->base = NULL;
+	fresh->pages = kvcalloc(nr, sizeof(*fresh->pages), GFP_KERNEL_ACCOUNT);
+	if (!fresh->pages)
+		return -ENOMEM;
+
+	for (part = 0; part < PAGES_PARTS; part++) {
+		struct page **to = fresh->pages + part * per_set;
+
+		for (i = 0; i < old->per_set; i++)
+			to[i] = old->pages[part * old->per_set + i];
+		for (; i < per_set; i++) {
+			if (fatal_signal_pending(current))
+				goto err_release;
+			to[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+					   __GFP_NOWARN);
+			if (!to[i])
+				goto err_release;
+			cond_resched();
+		}
+	}
+	fresh->base = vmap(fresh->pages, nr, VM_MAP, PAGE_KERNEL);
+	if (!fresh->base)
+		goto err_release;
+	fresh->set[0] = fresh->base;
+	fresh->set[1] = fresh->base + per_set * PAGE_SIZE;
+	fresh->index = fresh->base + PAGES_MAPPED * per_set * PAGE_SIZE;
+	return 0;
+
+err_release:
+	pages_release(fresh, old->per_set);
+	return -ENOMEM;
+}
+
+/* Puts the larger pages in place, unless somebody has mapped the old ones. */
+static int pages_swap(struct dep_instance *inst, struct dep_pages *fresh,
+		      u32 room)
+{
+	mutex_lock(&inst->map_lock);
+	if (atomic_read(&inst->mappings)) {
+		mutex_unlock(&inst->map_lock);
+		return -EBUSY;
+	}
+	spin_lock_irq(&inst->lock);
+	fresh->snapshot = inst->pages.snapshot;
+	swap(*fresh, inst->pages);
+	inst->room = room;
+	spin_unlock_irq(&inst->lock);
+	mutex_unlock(&inst->map_lock);
+	return 0;
+}
+
+/**
+ * dep_pages_alloc() - make room for more fds
+ * @inst: the instance
+ * @room: how many fds there shall be room for
+ *
+ * What is pending stays, in its slots.
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0, also when there is that much room already;
+ * -EBUSY: the pages are mapped;
+ * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
+ */
+int dep_pages_alloc(struct dep_instance *inst, u32 room)
+{
+	struct dep_pages *pages = &inst->pages, fresh = {};
+	u32 per_set = EP_FDS_PAGES(room), old = pages->per_set;
+	u32 more = PAGES_PARTS * (per_set - old);
+	int err;
+
+	lockdep_assert_held(&inst->mtx);
+	if (atomic_read(&inst->mappings))
+		return -EBUSY;
+	if (room <= inst->room)
+		return 0;
+
+	err = pages_charge(inst->user, more);
+	if (err)
+		return err;
+	err = pages_grow(&fresh, pages, per_set);
+	if (err)
+		goto err_uncharge;
+	err = pages_swap(inst, &fresh, room);
+	if (err) {
+		pages_release(&fresh, old);
+		goto err_uncharge;
+	}
+	/* The old mapping goes; its pages live on in the new one. */
+	pages_release(&fresh, fresh.per_set);
+	return 0;
+
+err_uncharge:
+	pages_uncharge(inst->user, more);
+	return err;
+}
+
+/**
+ * dep_pages_retire() - announce that the pages will be freed
+ * @inst: the instance
+ *
+ * From now on they can't be mapped.
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0;
+ * -EINVAL: there are none;
+ * -EBUSY: they are mapped.
+ */
+int dep_pages_retire(struct dep_instance *inst)
+{
+	int err = 0;
+
+	lockdep_assert_held(&inst->mtx);
+	mutex_lock(&inst->map_lock);
+	if (!inst->pages.per_set)
+		err = -EINVAL;
+	else if (atomic_read(&inst->mappings))
+		err = -EBUSY;
+	else
+		inst->freeing = true;
+	mutex_unlock(&inst->map_lock);
+	return err;
+}
+
+/**
+ * dep_pages_free() - free the pages, if there are any
+ * @inst: the instance; it has no items, and no mapping can come
+ *
+ * Context: process, dep_instance.mtx held.
+ */
+void dep_pages_free(struct dep_instance *inst)
+{
+	struct dep_pages old;
+
+	lockdep_assert_held(&inst->mtx);
+	WARN_ON_ONCE(inst->nr_items);
+	mutex_lock(&inst->map_lock);
+	spin_lock_irq(&inst->lock);
+	old = inst->pages;
+	/* The first set filled after EP_ALLOC is the first of the mapping. */
+	inst->pages = (struct dep_pages) { .snapshot = old.snapshot + 2 };
+	inst->pages.snapshot &= ~1ULL;
+	inst->room = 0;
+	spin_unlock_irq(&inst->lock);
+	inst->freeing = false;
+	mutex_unlock(&inst->map_lock);
+
+	pages_release(&old, 0);
+	pages_uncharge(inst->user, PAGES_PARTS * (unsigned long)old.per_set);
+}
+
+static void pages_vm_open(struct vm_area_struct *vma)
+{
+	struct dep_instance *inst = vma->vm_private_data;
+
+	atomic_inc(&inst->mappings);
+}
+
+static void pages_vm_close(struct vm_area_struct *vma)
+{
+	struct dep_instance *inst = vma->vm_private_data;
+
+	atomic_dec(&inst->mappings);
+}
+
+static const struct vm_operations_struct pages_vm_ops = {
+	.open = pages_vm_open,
+	.close = pages_vm_close,
+};
+
+/**
+ * dep_pages_map() - map both sets for the program, to read
+ * @inst: the instance; it lives as long as the mapping, which has its file
+ * @vma: what mmap(2) has made so far
+ *
+ * Programs ask for PROT_WRITE and MAP_PRIVATE and only read.  A store must
+ * fail: it would detach its page from what comes later.
+ *
+ * Context: process, mmap_lock held for writing.
+ * Return: 0;
+ * -EINVAL: no pages, or not all of them, or not from their start;
+ * -ENOMEM: no memory for page tables.
+ */
+int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
+{
+	struct dep_pages *pages = &inst->pages;
+	int err;
+
+	mutex_lock(&inst->map_lock);
+	err = -EINVAL;
+	if (!pages->per_set || inst->freeing || vma->vm_pgoff ||
+	    vma_pages(vma) != PAGES_MAPPED * pages->per_set)
+		goto out;
+
+	vm_flags_mod(vma, VM_DONTEXPAND,
+		     VM_WRITE | VM_MAYWRITE | VM_EXEC | VM_MAYEXEC);
+	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
+	err = vm_map_pages(vma, pages->pages, PAGES_MAPPED * pages->per_set);
+	if (err)
+		goto out;
+	vma->vm_private_data = inst;
+	vma->vm_ops = &pages_vm_ops;
+	atomic_inc(&inst->mappings);
+out:
+	mutex_unlock(&inst->map_lock);
+	return err;
+}
+
+/**
+ * dep_pages_offset() - where the events that wait will be found
+ * @inst: the instance; without its lock the answer is for dep_pages_take()
+ *
+ * Return: the offset of the set being filled, in bytes.
+ */
+unsigned long dep_pages_offset(const struct dep_instance *inst)
+{
+	const struct dep_pages *pages = &inst->pages;
+
+	return (READ_ONCE(pages->snapshot) & 1) *
+	       READ_ONCE(pages->per_set) * PAGE_SIZE;
+}
+
+/**
+ * dep_pages_take() - hand the set being filled to the program
+ * @inst: the instance
+ * @harvest: the call that takes it
+ * @offset: what dep_pages_offset() said and the program was told
+ *
+ * Return: the number of slots; 0 if there are none that this call may take, or
+ * if they are somewhere else by now.
+ */
+u32 dep_pages_take(struct dep_instance *inst, const struct dep_harvest *harvest,
+		   unsigned long offset)
+{
+	u32 nr = 0;
+
+	spin_lock_irq(&inst->lock);
+	if (dep_harvest_may_take(harvest, inst) &&
+	    dep_pages_offset(inst) == offset) {
+		nr = inst->pending;
+		if (nr) {
+			WRITE_ONCE(inst->pending, 0);
+			WRITE_ONCE(inst->pages.snapshot,
+				   inst->pages.snapshot + 1);
+			dep_harvest_taken(inst);
+		}
+	}
+	spin_unlock_irq(&inst->lock);
+	return nr;
+}

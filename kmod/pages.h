@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The two page sets that the program maps: the sink of the classic interface.
+ */
+#ifndef DEVEPOLL_PAGES_H
+#define DEVEPOLL_PAGES_H
+
+#include "instance.h"
+
+struct dep_harvest;
+struct vm_area_struct;
+
+extern const struct dep_sink dep_pages_sink;
+
+int dep_pages_alloc(struct dep_instance *inst, u32 room);
+int dep_pages_retire(struct dep_instance *inst);
+void dep_pages_free(struct dep_instance *inst);
+int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma);
+unsigned long dep_pages_offset(const struct dep_instance *inst);
+u32 dep_pages_take(struct dep_instance *inst, const struct dep_harvest *harvest,
+		   unsigned long offset);
+
+#endif /* DEVEPOLL_PAGES_H */

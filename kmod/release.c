@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The release hook: an ftrace_ops on a function that the kernel calls for each
+ * file whose last reference goes, before the file's ->release.
+ *
+ * FTRACE_OPS_FL_PERMANENT: while we are loaded, kernel.ftrace_enabled can't be
+ * switched off.  FTRACE_OPS_FL_RECURSION: the handler is safe by itself, since
+ * nothing that it calls releases a file.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/anon_inodes.h>
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#include "compat.h"
+#include "release.h"
+#include "watch.h"
+
+/* __fput calls the first, and nothing else does; the other is __fput itself. */
+static const char * const release_symbols[] = {
+	"locks_remove_file",
+	"__fput",
+};
+
+/**
+ * struct release_probe - what the self-test waits for
+ * @file: the file that it releases, or NULL
+ * @hits: how often the hook saw it
+ * @ip: where
+ */
+struct release_probe {
+	const struct file *file;
+	unsigned int hits;
+	unsigned long ip;
+};
+
+static struct release_probe probe;
+
+/*
+ * Called for every file that is released, with preemption on or off: must not
+ * sleep.  Lean, since all closes of the machine pay for it.
+ */
+static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
+				 struct ftrace_ops *ops,
+				 struct ftrace_regs *fregs)
+{
+	struct file *file = (struct file *)ftrace_regs_get_argument(fregs, 0);
+
+	if (unlikely(file == READ_ONCE(probe.file))) {
+		probe.hits++;
+		probe.ip = ip;
+	}
+	if (likely(!dep_watch_maybe(file)) || dep_release_hook_off)
+		return;
+	/* Another function of the same name is not ours. */
+	if (ip == probe.ip)
+		dep_watch_file_gone(file);
+}
+
+static struct ftrace_ops release_ops = {
+	.func = release_hook,
+	.flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_RECURSION,
+};
+
+static const struct file_operations probe_fops = {
+	.owner = THIS_MODULE,
+};
+
+static DECLARE_COMPLETION(probe_done);
+
+/* In a kernel thread: only there may every kernel release a file at once. */
+static int __init release_probe_thread(void *unused)
+{
+	struct file *file;
+
+	file = anon_inode_getfile("[devepoll]", &probe_fops, NULL, O_RDONLY);
+	if (!IS_ERR(file)) {
+		WRITE_ONCE(probe.file, file);
+		__fput_sync(file);
+		WRITE_ONCE(probe.file, NULL);
+	}
+	complete(&probe_done);
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	while (!kthread_should_stop()) {
+		schedule();
+		set_current_state(TASK_INTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
+	return PTR_ERR_OR_ZERO(file);
+}
+
+/* Releases a file of our own: the hook must see it, once. */
+static int __init release_selftest(void)
+{
+	struct task_struct *task;
+	int err;
+
+	probe.hits = 0;
+	reinit_completion(&probe_done);
+	task = kthread_run(release_probe_thread, NULL, "devepoll_probe");
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	wait_for_completion(&probe_done);
+	err = kthread_stop(task);
+	if (err)
+		return err;
+	return probe.hits == 1 ? 0 : -ENXIO;
+}
+
+static int __init release_register_on(const char *symbol)
+{
+	int err;
+
+	/* The kernel takes a writable string, and writes nothing. */
+	err = ftrace_set_filter(&release_ops, (unsigned char *)symbol,
+				strlen(symbol), 1);
+	if (err)
+		return err;
+	err = register_ftrace_function(&release_ops);
+	if (err)
+		return err;
+	err = release_selftest();
+	if (err)
+		dep_release_unregister();
+	return err;
+}
+
+/**
+ * dep_release_register() - hook the release of files, and prove that it works
+ *
+ * Return: 0, or a negative errno after one line that says what the kernel
+ * lacks.
+ */
+int __init dep_release_register(void)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(release_symbols); i++) {
+		err = release_register_on(release_symbols[i]);
+		if (!err)
+			return 0;
+		if (err == -EBUSY)
+			break;
+	}
+	if (err == -EBUSY)
+		pr_err("ftrace is off: set kernel.ftrace_enabled=1 and load again\n");
+	else
+		pr_err("this kernel can't trace %s, so closed files can't be noticed (%d)\n",
+		       release_symbols[0], err);
+	return err;
+}
+
+/**
+ * dep_release_unregister() - take the hook off
+ *
+ * When this returns, no hook runs.
+ */
+void dep_release_unregister(void)
+{
+	int err = unregister_ftrace_function(&release_ops);
+
+	if (!err) {
+		ftrace_free_filter(&release_ops);
+		return;
+	}
+	/* Something calls our text still: it must never be freed. */
+	pr_crit("the hook can't be removed (%d), the module stays: reboot\n",
+		err);
+	for (;;)
+		schedule_timeout_uninterruptible(MAX_SCHEDULE_TIMEOUT);
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Watches: one object per watched file, found by the file's address, with the
+ * entries in the file's wait queues and the items of all sets that watch it.
+ * Read the banner of instance.h first.
+ */
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "limits.h"
+#include "watch.h"
+
+/**
+ * struct dep_wait - our entry in one wait queue of a watched file
+ * @entry: the entry; protected by the lock of the wait queue
+ * @head: the wait queue; NULL before use and after POLLFREE
+ * @watch: const: the watch
+ * @next: A: the next entry of the watch
+ */
+struct dep_wait {
+	wait_queue_entry_t entry;
+	wait_queue_head_t *head;
+	struct dep_watch *watch;
+	struct dep_wait *next;
+};
+
+/**
+ * struct dep_watch - the callback list of one watched file
+ * @node: B: in the table; unhashed once the file is gone
+ * @file: const: the key
+ * @lock: lock number 5
+ * @nr_items: B: length of @items
+ * @nr_waits: A: length of the list behind @wait
+ * @items: B+W: the items of all instances
+ * @arm: lock number 2: one at a time calls ->poll() with a queueing function
+ * @wait: A: the first entry; most files need no other
+ */
+struct dep_watch {
+	struct hlist_node node;
+	struct file *file;
+	spinlock_t lock;
+	u32 nr_items;
+	u32 nr_waits;
+	struct list_head items;
+	struct mutex arm;
+	struct dep_wait wait;
+};
+
+/**
+ * struct dep_arming - a call of ->poll() that queues us
+ * @table: what ->poll() is given
+ * @watch: the watch
+ * @err: why not all of its wait queues have us
+ */
+struct dep_arming {
+	poll_table table;
+	struct dep_watch *watch;
+	int err;
+};
+
+struct dep_bucket *dep_watch_table __read_mostly;
+unsigned int dep_watch_table_bits __read_mostly;
+
+static struct kmem_cache *watch_cache;
+static struct kmem_cache *wait_cache;
+
+static struct dep_bucket *bucket_of(const struct file *file)
+{
+	return &dep_watch_table[hash_ptr(file, dep_watch_table_bits)];
+}
+
+static struct dep_watch *bucket_find(struct dep_bucket *bucket,
+				     const struct file *file)
+{
+	struct dep_watch *watch;
+
+	lockdep_assert_held(&bucket->lock);
+	hlist_for_each_entry(watch, &bucket->watches, node) {
+		if (watch->file == file)
+			return watch;
+	}
+	return NULL;
+}
+
+/*
+ * The wake function.  Runs under the lock of the wait queue, in any context.
+ */
+static int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode,
+			  int sync, void *key)
+{
+	struct dep_wait *wait = container_of(entry, struct dep_wait, entry);
+	struct dep_watch *watch = wait->watch;
+	__poll_t events = key_to_poll(key);
+	bool pollfree = events & POLLFREE;
+	struct dep_item *item;
+	unsigned long flags;
+
+	if (unlikely(pollfree))
+		events = 0;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	list_for_each_entry(item, &watch->items, link)
+		dep_item_notify(item, events);
+	spin_unlock_irqrestore(&watch->lock, flags);
+
+	if (unlikely(pollfree)) {
+		list_del_init(&wait->entry.entry);
+		/* Pairs with wait_disarm(), which may free us right after. */
+		smp_store_release(&wait->head, NULL);
+	}
+	return 0;
+}
+
+/* Takes the entry off its wait queue; no wake function runs for it then. */
+static void wait_disarm(struct dep_wait *wait)
+{
+	wait_queue_head_t *head;
+
+	/* RCU keeps a head alive that POLLFREE is taking away this moment. */
+	rcu_read_lock();
+	/* Pairs with the release in dep_watch_wake(). */
+	head = smp_load_acquire(&wait->head);
+	if (head)
+		remove_wait_queue(head, &wait->entry);
+	rcu_read_unlock();
+}
+
+/* B is held, which keeps the file's wait queues from going away. */
+static void watch_disarm(struct dep_watch *watch)
+{
+	struct dep_wait *wait;
+
+	for (wait = &watch->wait; wait; wait = wait->next)
+		wait_disarm(wait);
+}
+
+static void watch_free(struct dep_watch *watch)
+{
+	struct dep_wait *wait, *next;
+
+	for (wait = watch->wait.next; wait; wait = next) {
+		next = wait->next;
+		kmem_cache_free(wait_cache, wait);
+	}
+	kmem_cache_free(watch_cache, watch);
+}
+
+static void wait_init(struct dep_wait *wait, struct dep_watch *watch)
+{
+	init_waitqueue_func_entry(&wait->entry, dep_watch_wake);
+	INIT_LIST_HEAD(&wait->entry.entry);
+	wait->head = NULL;
+	wait->watch = watch;
+	wait->next = NULL;
+}
+
+static struct dep_watch *watch_new(struct file *file)
+{
+	struct dep_watch *watch;
+
+	watch = kmem_cache_alloc(watch_cache, GFP_KERNEL);
+	if (!watch)
+		return NULL;
+	watch->file = file;
+	spin_lock_init(&watch->lock);
+	watch->nr_items = 0;
+	watch->nr_waits = 1;
+	INIT_LIST_HEAD(&watch->items);
+	mutex_init(&watch->arm);
+	wait_init(&watch->wait, watch);
+	return watch;
+}
+
+/**
+ * dep_watch_attach() - put an item on the watch of its file
+ * @item: a hooked item; the caller holds a reference on its file
+ *
+ * Makes the watch if there is none.  It gets no wake-ups before
+ * dep_watch_arm().
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0;
+ * -ENOSPC: too many items on this file;
+ * -ENOMEM: no memory.
+ */
+int dep_watch_attach(struct dep_item *item)
+{
+	struct dep_bucket *bucket = bucket_of(item->file);
+	struct dep_watch *watch, *fresh;
+
+	/* Most files are watched once: have one ready. */
+	fresh = watch_new(item->file);
+	if (!fresh)
+		return -ENOMEM;
+
+	spin_lock(&bucket->lock);
+	watch = bucket_find(bucket, item->file);
+	if (!watch) {
+		watch = fresh;
+		fresh = NULL;
+		hlist_add_head(&watch->node, &bucket->watches);
+	} else if (watch->nr_items >= DEP_ITEMS_PER_FILE) {
+		spin_unlock(&bucket->lock);
+		watch_free(fresh);
+		return -ENOSPC;
+	}
+	watch->nr_items++;
+	item->watch = watch;
+	spin_lock_irq(&watch->lock);
+	list_add_tail(&item->link, &watch->items);
+	spin_unlock_irq(&watch->lock);
+	spin_unlock(&bucket->lock);
+
+	if (fresh)
+		watch_free(fresh);
+	return 0;
+}
+
+/* Returns true if the watch has lost its last item: the caller frees it. */
+static bool watch_unlink(struct dep_watch *watch, struct dep_item *item)
+{
+	spin_lock_irq(&watch->lock);
+	list_del_init(&item->link);
+	spin_unlock_irq(&watch->lock);
+	item->watch = NULL;
+	return !--watch->nr_items;
+}
+
+/**
+ * dep_watch_detach() - take an item off its watch
+ * @item: an unhooked item that the caller owns; not attached is fine too
+ *
+ * With the last item of a file goes its watch.
+ *
+ * Context: process, no spin lock held.
+ */
+void dep_watch_detach(struct dep_item *item)
+{
+	struct dep_bucket *bucket = bucket_of(item->file);
+	struct dep_watch *watch;
+	bool last;
+
+	spin_lock(&bucket->lock);
+	watch = item->watch;
+	last = watch && watch_unlink(watch, item);
+	if (last && !hlist_unhashed(&watch->node)) {
+		watch_disarm(watch);
+		/* Off the file before out of the table: dep_watch_maybe(). */
+		smp_mb();
+		hlist_del_init(&watch->node);
+	}
+	spin_unlock(&bucket->lock);
+
+	if (last)
+		watch_free(watch);
+}
+
+/**
+ * dep_watch_file_gone() - the last reference on a file goes
+ * @file: the file; its ->release has not been called yet
+ *
+ * Takes the file out of all interest sets and off all its wait queues.
+ *
+ * Context: process, possibly not preemptible; does not sleep.
+ */
+void dep_watch_file_gone(struct file *file)
+{
+	struct dep_bucket *bucket = bucket_of(file);
+	struct dep_item *item, *next;
+	struct dep_watch *watch;
+	LIST_HEAD(gone);
+	bool last = false;
+
+	spin_lock(&bucket->lock);
+	watch = bucket_find(bucket, file);
+	if (!watch) {
+		spin_unlock(&bucket->lock);
+		return;
+	}
+	watch_disarm(watch);
+	hlist_del_init(&watch->node);
+	/* B keeps the items here, and so their instances alive. */
+	list_for_each_entry_safe(item, next, &watch->items, link) {
+		struct dep_instance *inst = item->inst;
+		unsigned long flags;
+		bool mine;
+
+		spin_lock_irqsave(&inst->lock, flags);
+		mine = dep_item_unhook(item);
+		spin_unlock_irqrestore(&inst->lock, flags);
+		if (!mine)
+			continue;
+		last = watch_unlink(watch, item);
+		list_add(&item->link, &gone);
+	}
+	spin_unlock(&bucket->lock);
+
+	list_for_each_entry_safe(item, next, &gone, link)
+		dep_item_free(item);
+	if (last)
+		watch_free(watch);
+}
+
+static bool watch_waits_on(struct dep_watch *watch, wait_queue_head_t *head)
+{
+	struct dep_wait *wait;
+
+	for (wait = &watch->wait; wait; wait = wait->next) {
+		if (READ_ONCE(wait->head) == head)
+			return true;
+	}
+	return false;
+}
+
+/* An entry to use: the first if it is free, or one that POLLFREE emptied. */
+static struct dep_wait *watch_spare_wait(struct dep_watch *watch)
+{
+	struct dep_wait *wait, *tail;
+
+	for (wait = &watch->wait; wait; wait = wait->next) {
+		/* Pairs with the release in dep_watch_wake(). */
+		if (!smp_load_acquire(&wait->head))
+			return wait;
+		tail = wait;
+	}
+	if (watch->nr_waits >= DEP_HEADS_PER_FILE)
+		return ERR_PTR(-ENOSPC);
+	wait = kmem_cache_alloc(wait_cache, GFP_KERNEL);
+	if (!wait)
+		return ERR_PTR(-ENOMEM);
+	wait_init(wait, watch);
+	tail->next = wait;
+	watch->nr_waits++;
+	return wait;
+}
+
+/* What ->poll() calls for each wait queue of the file. */
+static void watch_queue(struct file *file, wait_queue_head_t *head,
+			poll_table *table)
+{
+	struct dep_arming *arming;
+	struct dep_wait *wait;
+
+	arming = container_of(table, struct dep_arming, table);
+	lockdep_assert_held(&arming->watch->arm);
+	if (arming->err || watch_waits_on(arming->watch, head))
+		return;
+	wait = watch_spare_wait(arming->watch);
+	if (IS_ERR(wait)) {
+		arming->err = PTR_ERR(wait);
+		return;
+	}
+	WRITE_ONCE(wait->head, head);
+	add_wait_queue(head, &wait->entry);
+}
+
+/**
+ * dep_watch_arm() - wait on the file's wait queues, and ask what is ready
+ * @item: an attached item; the caller holds a reference on its file
+ * @events: the events it is interested in
+ * @ready: out: what ->poll() answered
+ *
+ * The queues may differ by events and by the calling process (signalfd), so
+ * ->poll() is asked for each item; queues that we wait on already stay.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: 0;
+ * -ENOSPC: too many wait queues;
+ * -ENOMEM: no memory.
+ */
+int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready)
+{
+	struct dep_arming arming = { .watch = item->watch };
+
+	might_sleep();
+	init_poll_funcptr(&arming.table, watch_queue);
+	arming.table._key = (__force __poll_t)events | EPOLLERR | EPOLLHUP;
+
+	mutex_lock(&item->watch->arm);
+	*ready = (__force u16)vfs_poll(item->file, &arming.table);
+	mutex_unlock(&item->watch->arm);
+	return arming.err;
+}
+
+/**
+ * dep_watch_get_file() - take a reference on a watched file
+ * @file: the address of a file that was watched a moment ago
+ *
+ * Return: the file with a reference, or NULL if it is not watched or about to
+ * go.  It may be another file than a moment ago, at the same address.
+ */
+struct file *dep_watch_get_file(struct file *file)
+{
+	struct dep_bucket *bucket = bucket_of(file);
+	struct dep_watch *watch;
+
+	spin_lock(&bucket->lock);
+	watch = bucket_find(bucket, file);
+	/* In the table, and B keeps the hook out: the memory is a file's. */
+	if (!watch || !dep_file_get(file))
+		file = NULL;
+	spin_unlock(&bucket->lock);
+	return file;
+}
+
+/**
+ * dep_watch_cost() - memory of a file that is watched once
+ *
+ * Return: bytes.
+ */
+size_t dep_watch_cost(void)
+{
+	return sizeof(struct dep_item) + sizeof(struct dep_watch);
+}
+
+static int __init table_init(void)
+{
+	unsigned int i;
+
+	dep_watch_table_bits = clamp_t(unsigned int,
+				       ilog2(totalram_pages() /
+					     DEP_PAGES_PER_BUCKET + 1),
+				       DEP_BUCKET_BITS_LEAST,
+				       DEP_BUCKET_BITS_MOST);
+	dep_watch_table = kvmalloc_array(1UL << dep_watch_table_bits,
+					 sizeof(*dep_watch_table), GFP_KERNEL);
+	if (!dep_watch_table)
+		return -ENOMEM;
+	for (i = 0; i < 1U << dep_watch_table_bits; i++) {
+		INIT_HLIST_HEAD(&dep_watch_table[i].watches);
+		spin_lock_init(&dep_watch_table[i].lock);
+	}
+	return 0;
+}
+
+/**
+ * dep_watch_init() - make the table and the caches
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int __init dep_watch_init(void)
+{
+	watch_cache = kmem_cache_create("devepoll_watch",
+					sizeof(struct dep_watch), 0,
+					SLAB_ACCOUNT, NULL);
+	wait_cache = kmem_cache_create("devepoll_wait", sizeof(struct dep_wait),
+				       0, SLAB_ACCOUNT, NULL);
+	if (!watch_cache || !wait_cache || table_init()) {
+		dep_watch_exit();
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * dep_watch_exit() - free the table and the caches; no watch is left
+ */
+void dep_watch_exit(void)
+{
+	kvfree(dep_watch_table);
+	dep_watch_table = NULL;
+	kmem_cache_destroy(wait_cache);
+	kmem_cache_destroy(watch_cache);
+}
