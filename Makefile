@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+# Dispatches to the scripts and makefiles that do the work; try make help.
+
+# Variables of the command line:
+#   KERNEL=6.1|6.12|7.2   which stock Debian kernel (6.1 unless said below)
+#   DEBUG=kasan           the debug kernel instead: KASAN, lockdep, kmemleak
+#   V=1                   show every command and all output
+#   DESTDIR= PREFIX=      where `make install' puts things (/usr/local)
+#   DEVEPOLL_CACHE=       packages and kernels (~/.cache/devepoll)
+
+ifdef DEBUG
+ifneq ($(DEBUG),kasan)
+$(error DEBUG=$(DEBUG) is unknown: DEBUG=kasan is the only one)
+endif
+override KERNEL := debug
+endif
+# A target that stands on one kernel takes this one.
+K := $(or $(KERNEL),6.1)
+ifeq ($(filter 6.1 6.12 7.2 debug,$(K)),)
+$(error KERNEL=$(K) is unknown: 6.1, 6.12 or 7.2)
+endif
+
+V ?= 0
+ifneq ($(V),1)
+MAKEFLAGS += --no-print-directory
+Q := @
+V :=
+else
+export V
+endif
+PREFIX ?= /usr/local
+export DESTDIR PREFIX
+
+# A make that runs deps first: names of tools/dev/deps.sh's groups.
+deps = $(Q)tools/dev/deps.sh $(1)
+
+.DEFAULT_GOAL := help
+.PHONY: help deps kmod lib tools selftests demo check bench shell lint docs \
+	install clean
+
+help: ## this text
+	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
+	@echo
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | \
+		while IFS='|' read -r name text; do \
+			printf '  %-10s %s\n' "$$name" "$$text"; done
+	@echo
+	@sed -n '/^# Variables/,/^$$/s/^# \{0,1\}//p' Makefile
+	@echo 'Any program of this machine runs in a guest by tools/guest (see --help).'
+
+deps: ## install the Debian packages that are needed here (as root)
+	$(call deps,base demo lint)
+
+kmod: ## build the module for KERNEL, or for all three: build/KERNEL/kmod
+	$(call deps,base)
+	$(Q)set -e; for k in $(or $(KERNEL),6.1 6.12 7.2); do \
+		tools/vm/kmod $$k; done
+
+lib: ## build the library: build/lib
+	$(Q)$(MAKE) -C lib
+
+tools: ## build the examples and the benchmark: build/tools
+	$(Q)$(MAKE) -C tools
+
+selftests: lib ## build the test programs: build/selftests
+	$(Q)tools/vm/selftests
+
+demo: ## show /dev/epoll at work beside epoll (KERNEL=, 6.1)
+	$(call deps,base demo)
+	$(Q)tools/demo/run $(K)
+
+check: ## run all tests in guests; KERNEL= or DEBUG= for only one kernel
+	$(call deps,base)
+	$(Q)tools/check $(KERNEL)
+
+bench: ## measure the costs in instructions (KERNEL=, or all three)
+	$(call deps,base)
+	$(Q)tools/bench/run $(KERNEL)
+
+shell: ## open a guest with the module loaded (KERNEL=, DEBUG=)
+	$(call deps,base)
+	$(Q)tools/vm/kmod $(K) >/dev/null
+	$(Q)tools/guest --kernel $(K) --interactive --keep-module -- \
+		$${SHELL_IN_GUEST:-/bin/bash}
+
+lint: ## checkers of sources, docs, scripts and commits
+	$(call deps,base lint)
+	$(Q)tools/dev/lint.sh
+
+docs: ## check the man pages and the kernel-doc comments
+	$(call deps,base lint)
+	$(Q)tools/dev/lint.sh docs
+
+install: lib ## install module (running kernel), udev rule, library, man pages
+	$(Q)tools/dev/install.sh
+
+clean: ## remove build/ (the cache stays)
+	$(Q)rm -rf build
