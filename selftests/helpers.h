@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests share: pairs of connected files, waiting for a state instead
+ * of for a time, and threads that wait on a set.
+ */
+#ifndef SELFTESTS_HELPERS_H
+#define SELFTESTS_HELPERS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "backend.h"
+
+/*
+ * A debug kernel is some 25 times slower: limits grow there by slowness(),
+ * which DEVEPOLL_SLOW=1 in the environment or kmemleak asks for.
+ */
+int slowness(void);
+
+/* An assertion may take so long: the harness gives 30 s otherwise. */
+#define TEST_SECONDS	120
+
+#define NSEC_PER_MSEC	1000000ULL
+uint64_t now_ns(void);
+
+int cpus_online(void);
+int pin_to_cpu(int cpu);
+int count_fds(void);
+int raise_fd_limit(unsigned int n);
+
+/* The number that the next file will get: it rises when one is leaked. */
+int next_fd(void);
+
+/*
+ * Pairs: fds[0] is watched, fds[1] makes it ready.  All are non-blocking and
+ * close-on-exec; 0 or -errno.
+ */
+int pipe_pair(int fds[2]);
+int unix_pair(int fds[2], int type);
+int tcp_pair(int fds[2]);
+int tcp_listener(uint16_t *port);
+int eventfd_new(void);
+
+/* One byte there, or one away; 0 or -errno. */
+int put_byte(int fd);
+int take_byte(int fd);
+/* Writes until it would block, reads until it is empty. */
+int fill(int fd);
+int empty(int fd);
+/* An eventfd that is read no more and one that was never written. */
+int eventfd_post(int fd);
+int eventfd_take(int fd);
+
+/* Passes @fd through a unix socket; the received number or -errno. */
+int send_fd(int socket, int fd);
+int receive_fd(int socket);
+
+/* What poll(2) says now of @fd, at most @mask and errors. */
+short poll_now(int fd, short mask);
+
+/* The field @name of /proc/@tid/status, or -errno. */
+long status_field(pid_t tid, const char *name);
+
+/* Is the thread asleep in this system call? */
+bool sleeps_in(pid_t tid, long syscall);
+/* Waits until it is; 0 or -ETIMEDOUT. */
+int await_sleep(pid_t tid, long syscall);
+/* Waits for a condition; false after a long while. */
+#define await(condition) ({						\
+	uint64_t __end = now_ns() + 10000 * NSEC_PER_MSEC * slowness();	\
+	bool __met;							\
+									\
+	while (!(__met = (condition)) && now_ns() < __end)		\
+		pause_briefly();					\
+	__met;								\
+})
+void pause_briefly(void);
+
+/* A thread in one wait on a set. */
+#define WAITER_ROOM 64
+
+struct waiter {
+	struct set set;		/* a copy: the fd and the mapping are shared */
+	int ms;
+	pthread_t thread;
+	atomic_int tid;
+	atomic_bool done;
+	int ret;
+	struct pollfd out[WAITER_ROOM];
+	long switches;
+};
+
+/* Starts it and waits until it sleeps; 0 or -errno. */
+int waiter_start(struct waiter *w, const struct set *set, int ms);
+/* Starts it without waiting for more than its thread id. */
+int waiter_launch(struct waiter *w, const struct set *set, int ms);
+/* Waits for its end; what its wait returned, or -ETIMEDOUT. */
+int waiter_join(struct waiter *w);
+/* Has it slept, undisturbed, since waiter_start()? */
+bool waiter_undisturbed(struct waiter *w);
+
+/* Waits for a child; its exit status, 128 + signal, or -errno. */
+int reap(pid_t pid);
+
+#endif /* SELFTESTS_HELPERS_H */

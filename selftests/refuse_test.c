@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that can't be members, and what that leaves untouched.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "helpers.h"
+
+static int open_regular(const struct set *set)
+{
+	return memfd_create("devepoll-refused", MFD_CLOEXEC);
+}
+
+static int open_directory(const struct set *set)
+{
+	return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int open_null(const struct set *set)
+{
+	return open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+static int open_zero(const struct set *set)
+{
+	return open("/dev/zero", O_RDWR | O_CLOEXEC);
+}
+
+static int open_path(const struct set *set)
+{
+	return open("/dev/tty", O_PATH | O_CLOEXEC);
+}
+
+static int open_itself(const struct set *set)
+{
+	return dup(set->fd);
+}
+
+static int open_set(const struct set *set)
+{
+	struct set other;
+
+	return set_open(&other, set->ops, 10) ? -1 : other.fd;
+}
+
+static int open_epoll(const struct set *set)
+{
+	return epoll_create1(EPOLL_CLOEXEC);
+}
+
+FIXTURE(refused) {
+	struct set set;
+	int fd;
+};
+
+FIXTURE_VARIANT(refused) {
+	const struct backend *ops;
+	int (*open)(const struct set *set);
+	int error;	/* epoll's, where it refuses too */
+};
+
+#define REFUSED(what, err)						\
+	FIXTURE_VARIANT_ADD(refused, what##_by_devepoll) {		\
+		.ops = &backend_devepoll,				\
+		.open = open_##what,					\
+		.error = -EPERM,					\
+	};								\
+	FIXTURE_VARIANT_ADD(refused, what##_by_sysepoll) {		\
+		.ops = &backend_sysepoll,				\
+		.open = open_##what,					\
+		.error = err,						\
+	};
+
+REFUSED(regular, -EPERM)
+REFUSED(directory, -EPERM)
+REFUSED(null, -EPERM)
+REFUSED(zero, -EPERM)
+REFUSED(path, -EBADF)
+REFUSED(itself, -EINVAL)
+REFUSED(set, 0)
+REFUSED(epoll, 0)
+
+FIXTURE_SETUP(refused)
+{
+	ASSERT_EQ(0, set_open(&self->set, variant->ops, 100));
+	self->fd = variant->open(&self->set);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(refused)
+{
+	set_close(&self->set);
+}
+
+TEST_F(refused, is_not_added)
+{
+	EXPECT_EQ(variant->error, set_add(&self->set, self->fd, POLLIN));
+	EXPECT_EQ(!variant->error, set_has(&self->set, self->fd));
+	EXPECT_EQ(0, set_drain(&self->set));
+	EXPECT_EQ(0, close(self->fd));
+}
+
+TEST_F(refused, does_not_keep_others_out)
+{
+	int before = eventfd_new();
+	int after = eventfd_new();
+
+	ASSERT_LE(0, before);
+	ASSERT_LE(0, after);
+	EXPECT_EQ(0, set_add(&self->set, before, POLLIN));
+	EXPECT_EQ(variant->error, set_add(&self->set, self->fd, POLLIN));
+	EXPECT_EQ(0, set_add(&self->set, after, POLLIN));
+	ASSERT_EQ(0, eventfd_post(before));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, before, 0));
+	ASSERT_EQ(0, eventfd_post(after));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, after, 0));
+}
+
+TEST_F(refused, takes_the_place_of_no_pollable_file)
+{
+	int event = eventfd_new();
+
+	ASSERT_LE(0, event);
+	/* The number of a watched file, which now names another one. */
+	ASSERT_EQ(0, set_add(&self->set, event, POLLIN));
+	ASSERT_EQ(event, dup2(self->fd, event));
+	EXPECT_EQ(variant->error, set_add(&self->set, event, POLLIN));
+	EXPECT_EQ(!variant->error, set_has(&self->set, event));
+}
+
+DEVEPOLL_FIXTURE(batch, 100)
+
+TEST_F(batch, applies_all_entries_but_those_refused)
+{
+	int (*const opens[])(const struct set *set) = {
+		open_regular, open_directory, open_null, open_zero, open_path,
+		open_itself, open_set, open_epoll,
+	};
+	enum { BAD = ARRAY_SIZE(opens) };
+	struct pollfd pfds[2 * BAD + 1];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pfds); i++) {
+		pfds[i].events = POLLIN;
+		pfds[i].revents = -1;
+		pfds[i].fd = i & 1 ? opens[i / 2](&self->set) : eventfd_new();
+		ASSERT_LE(0, pfds[i].fd);
+	}
+	EXPECT_EQ(8 * (BAD + 1),
+		  dep_write(self->set.fd, pfds, ARRAY_SIZE(pfds)));
+	for (i = 0; i < ARRAY_SIZE(pfds); i++)
+		EXPECT_EQ(!(i & 1), set_has(&self->set, pfds[i].fd))
+			TH_LOG("entry %zu", i);
+	for (i = 0; i < ARRAY_SIZE(pfds); i += 2) {
+		ASSERT_EQ(0, eventfd_post(pfds[i].fd));
+		EXPECT_EQ(POLLIN, set_wait_one(&self->set, pfds[i].fd, 0));
+	}
+}
+
+TEST_F(batch, of_refused_entries_alone_gives_0)
+{
+	struct pollfd pfds[2];
+
+	ASSERT_LE(0, pfds[0].fd = open_null(&self->set));
+	ASSERT_LE(0, pfds[1].fd = open_epoll(&self->set));
+	pfds[0].events = POLLIN;
+	pfds[1].events = POLLIN;
+	EXPECT_EQ(0, dep_write(self->set.fd, pfds, 2));
+	/* To remove what could not be added is no failure. */
+	pfds[0].events = POLLREMOVE;
+	pfds[1].events = POLLREMOVE;
+	EXPECT_EQ(16, dep_write(self->set.fd, pfds, 2));
+}
+
+/* In-tree epoll may watch the device, but no circle can be made of it. */
+TEST_F(batch, makes_no_circle_through_epoll)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int outer = epoll_create1(EPOLL_CLOEXEC);
+	int member = eventfd_new();
+
+	ASSERT_LE(0, outer);
+	ASSERT_LE(0, member);
+	ASSERT_EQ(0, epoll_ctl(outer, EPOLL_CTL_ADD, self->set.fd, &event));
+	EXPECT_EQ(-EPERM, set_add(&self->set, outer, POLLIN));
+	ASSERT_EQ(0, set_add(&self->set, member, POLLIN));
+	EXPECT_EQ(0, epoll_wait(outer, &event, 1, 0));
+	ASSERT_EQ(0, eventfd_post(member));
+	EXPECT_EQ(1, epoll_wait(outer, &event, 1, 10000));
+	EXPECT_EQ(EPOLLIN, event.events);
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, member, 0));
+	EXPECT_EQ(0, epoll_wait(outer, &event, 1, 0));
+	ASSERT_EQ(0, epoll_ctl(outer, EPOLL_CTL_DEL, self->set.fd, &event));
+	EXPECT_EQ(-EPERM, set_add(&self->set, outer, POLLIN));
+	EXPECT_EQ(0, close(outer));
+}
+
+TEST_F(batch, makes_no_circle_of_two_sets)
+{
+	struct set other;
+
+	ASSERT_EQ(0, set_open(&other, self->set.ops, 10));
+	EXPECT_EQ(-EPERM, set_add(&self->set, other.fd, POLLIN));
+	EXPECT_EQ(-EPERM, set_add(&other, self->set.fd, POLLIN));
+	set_close(&other);
+}
+
+TEST_HARNESS_MAIN
