@@ -70,6 +70,8 @@ echo "cpus $(nproc)" >&3
 	halt_guest
 }
 
+[ "$(nproc)" = "$cpus" ] || fail "the guest has $(nproc) CPUs instead of $cpus"
+
 # The host's root, read-only, under a writable layer that dies with the guest.
 p9='trans=virtio,version=9p2000.L,msize=512000'
 mkdir -p /host /layer /new
