@@ -318,26 +318,51 @@ void pause_briefly(void)
 	nanosleep(&ts, NULL);
 }
 
-static void *waiter_main(void *arg)
+static void *task_main(void *arg)
+{
+	struct task *task = arg;
+
+	atomic_store(&task->tid, syscall(SYS_gettid));
+	task->ret = task->call(task->arg);
+	atomic_store(&task->done, true);
+	return NULL;
+}
+
+int task_start(struct task *task, long (*call)(void *arg), void *arg)
+{
+	int ret;
+
+	*task = (struct task){ .call = call, .arg = arg };
+	ret = pthread_create(&task->thread, NULL, task_main, task);
+	if (ret)
+		return -ret;
+	return await(atomic_load(&task->tid)) ? 0 : -ETIMEDOUT;
+}
+
+long task_join(struct task *task)
+{
+	struct timespec end;
+	int ret;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += 10 * slowness();
+	ret = pthread_timedjoin_np(task->thread, NULL, &end);
+	return ret ? -ret : task->ret;
+}
+
+static long waiter_call(void *arg)
 {
 	struct waiter *w = arg;
 
-	atomic_store(&w->tid, syscall(SYS_gettid));
-	w->ret = set_wait(&w->set, w->out, WAITER_ROOM, w->ms);
-	atomic_store(&w->done, true);
-	return NULL;
+	return set_wait(&w->set, w->out, WAITER_ROOM, w->ms);
 }
 
 int waiter_launch(struct waiter *w, const struct set *set, int ms)
 {
-	int ret;
-
-	*w = (struct waiter){ .set = *set, .ms = ms };
+	w->set = *set;
+	w->ms = ms;
 	memset(w->out, 0x5a, sizeof(w->out));
-	ret = pthread_create(&w->thread, NULL, waiter_main, w);
-	if (ret)
-		return -ret;
-	return await(atomic_load(&w->tid)) ? 0 : -ETIMEDOUT;
+	return task_start(&w->task, waiter_call, w);
 }
 
 int waiter_start(struct waiter *w, const struct set *set, int ms)
@@ -345,26 +370,21 @@ int waiter_start(struct waiter *w, const struct set *set, int ms)
 	int ret = waiter_launch(w, set, ms);
 
 	if (!ret)
-		ret = await_sleep(w->tid, set->ops->wait_syscall);
-	w->switches = status_field(w->tid, "voluntary_ctxt_switches");
+		ret = await_sleep(w->task.tid, set->ops->wait_syscall);
+	w->switches = status_field(w->task.tid, "voluntary_ctxt_switches");
 	return ret;
 }
 
-int waiter_join(struct waiter *w)
+long waiter_join(struct waiter *w)
 {
-	struct timespec end;
-	int ret;
-
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += 10 * slowness();
-	ret = pthread_timedjoin_np(w->thread, NULL, &end);
-	return ret ? -ret : w->ret;
+	return task_join(&w->task);
 }
 
 bool waiter_undisturbed(struct waiter *w)
 {
-	return sleeps_in(w->tid, w->set.ops->wait_syscall) &&
-	       status_field(w->tid, "voluntary_ctxt_switches") == w->switches;
+	return sleeps_in(w->task.tid, w->set.ops->wait_syscall) &&
+	       status_field(w->task.tid, "voluntary_ctxt_switches") ==
+	       w->switches;
 }
 
 int reap(pid_t pid)

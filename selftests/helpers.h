@@ -79,26 +79,37 @@ int await_sleep(pid_t tid, long syscall);
 })
 void pause_briefly(void);
 
+/* A thread that makes one call. */
+struct task {
+	long (*call)(void *arg);
+	void *arg;
+	pthread_t thread;
+	atomic_int tid;
+	atomic_bool done;
+	long ret;
+};
+
+/* Starts it, and waits for no more than its thread id; 0 or -errno. */
+int task_start(struct task *task, long (*call)(void *arg), void *arg);
+/* Waits for its end; what its call returned, or -ETIMEDOUT. */
+long task_join(struct task *task);
+
 /* A thread in one wait on a set. */
 #define WAITER_ROOM 64
 
 struct waiter {
+	struct task task;
 	struct set set;		/* a copy: the fd and the mapping are shared */
 	int ms;
-	pthread_t thread;
-	atomic_int tid;
-	atomic_bool done;
-	int ret;
 	struct pollfd out[WAITER_ROOM];
 	long switches;
 };
 
-/* Starts it and waits until it sleeps; 0 or -errno. */
-int waiter_start(struct waiter *w, const struct set *set, int ms);
-/* Starts it without waiting for more than its thread id. */
+/* Starts it, without and with waiting until it sleeps; 0 or -errno. */
 int waiter_launch(struct waiter *w, const struct set *set, int ms);
-/* Waits for its end; what its wait returned, or -ETIMEDOUT. */
-int waiter_join(struct waiter *w);
+int waiter_start(struct waiter *w, const struct set *set, int ms);
+/* What its wait returned, or -ETIMEDOUT. */
+long waiter_join(struct waiter *w);
 /* Has it slept, undisturbed, since waiter_start()? */
 bool waiter_undisturbed(struct waiter *w);
 

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page sets and threads: a set that one thread reads is not filled again under
+ * its eyes, and pages that go while others wait.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "helpers.h"
+
+#define ROOM	600
+#define SIZE	EP_MAP_SIZE(ROOM)
+#define HALF	(SIZE / 2)
+#define RACE_NS	(400 * NSEC_PER_MSEC)
+
+/* A thread that takes events when it is told to, and keeps them meanwhile. */
+struct reader {
+	struct set set;
+	struct task task;
+	atomic_int orders;	/* how many waits it has been told to make */
+	atomic_int waits;	/* how many it has made */
+	atomic_int ms;
+	atomic_bool leave;
+	struct pollfd out[4];
+	long ret;
+};
+
+static long reader_call(void *arg)
+{
+	struct reader *reader = arg;
+
+	for (;;) {
+		while (!atomic_load(&reader->leave) &&
+		       atomic_load(&reader->orders) ==
+		       atomic_load(&reader->waits))
+			pause_briefly();
+		if (atomic_load(&reader->leave))
+			return 0;
+		reader->ret = set_wait(&reader->set, reader->out, 4,
+				       atomic_load(&reader->ms));
+		atomic_fetch_add(&reader->waits, 1);
+	}
+}
+
+static void reader_order(struct reader *reader, int ms)
+{
+	atomic_store(&reader->ms, ms);
+	atomic_fetch_add(&reader->orders, 1);
+}
+
+/* What its wait returned. */
+static long reader_result(struct reader *reader)
+{
+	if (!await(atomic_load(&reader->waits) ==
+		   atomic_load(&reader->orders)))
+		return -ETIMEDOUT;
+	return reader->ret;
+}
+
+FIXTURE(handout) {
+	struct set set;
+	int a;
+	int b;
+	struct reader reader;
+	struct waiter waiter;
+};
+
+/* The reader got a's event while the waiter waits, behind it in the line. */
+FIXTURE_SETUP(handout)
+{
+	ASSERT_LE(2, cpus_online()) TH_LOG("threads need two CPUs");
+	ASSERT_EQ(0, set_open(&self->set, &backend_devepoll, ROOM));
+	self->a = eventfd_new();
+	self->b = eventfd_new();
+	ASSERT_EQ(0, set_add(&self->set, self->a, POLLIN));
+	ASSERT_EQ(0, set_add(&self->set, self->b, POLLIN));
+	self->reader = (struct reader) { .set = self->set };
+	ASSERT_EQ(0, task_start(&self->reader.task, reader_call,
+				&self->reader));
+	reader_order(&self->reader, -1);
+	ASSERT_EQ(0, await_sleep(self->reader.task.tid, SYS_ioctl));
+	ASSERT_EQ(0, waiter_start(&self->waiter, &self->set, -1));
+	ASSERT_EQ(0, eventfd_post(self->a));
+	ASSERT_EQ(1, reader_result(&self->reader));
+	ASSERT_EQ(self->a, self->reader.out[0].fd);
+	ASSERT_EQ(0, self->reader.set.resoff);
+}
+
+FIXTURE_TEARDOWN(handout)
+{
+	set_close(&self->set);
+}
+
+static long reader_leave(struct reader *reader)
+{
+	atomic_store(&reader->leave, true);
+	return task_join(&reader->task);
+}
+
+/* True if the waiter stays where it is for a while, however often it looks. */
+static bool waiter_stays(struct waiter *waiter)
+{
+	uint64_t end = now_ns() + 60 * NSEC_PER_MSEC;
+
+	while (now_ns() < end) {
+		if (atomic_load(&waiter->task.done))
+			return false;
+		pause_briefly();
+	}
+	return true;
+}
+
+TEST_F(handout, is_left_alone_while_its_reader_does_not_call)
+{
+	char copy[HALF];
+
+	memcpy(copy, self->set.map, HALF);
+	ASSERT_EQ(0, eventfd_post(self->b));
+	EXPECT_EQ(POLLIN, poll_now(self->set.fd, POLLIN));
+	EXPECT_TRUE(waiter_stays(&self->waiter));
+	ASSERT_EQ(0, eventfd_post(self->a));
+	EXPECT_TRUE(waiter_stays(&self->waiter));
+	EXPECT_EQ(0, memcmp(copy, self->set.map, HALF));
+
+	/* The reader calls again: what came meanwhile is there, for it. */
+	reader_order(&self->reader, 0);
+	EXPECT_EQ(2, reader_result(&self->reader));
+	EXPECT_EQ(self->b, self->reader.out[0].fd);
+	EXPECT_EQ(self->a, self->reader.out[1].fd);
+	EXPECT_EQ(HALF, self->reader.set.resoff);
+
+	/* With its exit the waiter is free to take what comes. */
+	ASSERT_EQ(0, eventfd_post(self->a));
+	EXPECT_TRUE(waiter_stays(&self->waiter));
+	EXPECT_EQ(0, reader_leave(&self->reader));
+	EXPECT_EQ(1, waiter_join(&self->waiter));
+	EXPECT_EQ(self->a, self->waiter.out[0].fd);
+	EXPECT_EQ(0, self->waiter.set.resoff);
+}
+
+TEST_F(handout, is_over_when_the_reader_waits_again)
+{
+	reader_order(&self->reader, -1);
+	ASSERT_EQ(0, await_sleep(self->reader.task.tid, SYS_ioctl));
+	/* The waiter has waited longer: the next event is its. */
+	ASSERT_EQ(0, eventfd_post(self->b));
+	ASSERT_TRUE(await(atomic_load(&self->waiter.task.done)));
+	EXPECT_EQ(self->b, self->waiter.out[0].fd);
+	EXPECT_EQ(HALF, self->waiter.set.resoff);
+	EXPECT_TRUE(sleeps_in(self->reader.task.tid, SYS_ioctl));
+	EXPECT_EQ(1, waiter_join(&self->waiter));
+	ASSERT_EQ(0, eventfd_post(self->a));
+	EXPECT_EQ(1, reader_result(&self->reader));
+	EXPECT_EQ(0, reader_leave(&self->reader));
+}
+
+TEST_F(handout, is_over_when_another_thread_calls)
+{
+	ASSERT_EQ(0, eventfd_post(self->b));
+	EXPECT_TRUE(waiter_stays(&self->waiter));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->b, 0));
+	EXPECT_EQ(HALF, self->set.resoff);
+	EXPECT_EQ(0, set_drain(&self->set));
+	/* That call had nothing, so it is the waiter's turn. */
+	ASSERT_EQ(0, eventfd_post(self->a));
+	EXPECT_EQ(1, waiter_join(&self->waiter));
+	EXPECT_EQ(self->a, self->waiter.out[0].fd);
+	EXPECT_EQ(0, reader_leave(&self->reader));
+}
+
+/* Pages that are unmapped and freed while threads wait for events in them. */
+FIXTURE(pages) {
+	struct set set;
+	int event;
+};
+
+FIXTURE_SETUP(pages)
+{
+	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
+	ASSERT_EQ(0, set_open(&self->set, &backend_devepoll, ROOM));
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+	ASSERT_EQ(0, set_add(&self->set, self->event, POLLIN));
+}
+
+FIXTURE_TEARDOWN(pages)
+{
+	set_close(&self->set);
+}
+
+TEST_F(pages, that_are_freed_end_every_wait)
+{
+	struct waiter waiters[3];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, waiter_start(&waiters[i], &self->set, -1));
+	ASSERT_EQ(0, munmap(self->set.map, SIZE));
+	self->set.map = NULL;
+	ASSERT_EQ(0, dep_free(self->set.fd));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(-EINVAL, waiter_join(&waiters[i]));
+}
+
+TEST_F(pages, that_are_unmapped_keep_the_event_that_a_waiter_misses)
+{
+	struct waiter waiter;
+
+	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+	ASSERT_EQ(0, munmap(self->set.map, SIZE));
+	self->set.map = NULL;
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(-EINVAL, waiter_join(&waiter));
+	self->set.map = dep_map(self->set.fd, SIZE);
+	ASSERT_TRUE(self->set.map != MAP_FAILED);
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(0, self->set.resoff);
+}
+
+TEST_F(pages, that_were_mapped_again_serve_an_old_wait)
+{
+	struct waiter waiter;
+
+	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+	ASSERT_EQ(0, munmap(self->set.map, SIZE));
+	ASSERT_TRUE(mmap(self->set.map, SIZE, PROT_READ,
+			 MAP_SHARED | MAP_FIXED, self->set.fd, 0) !=
+		    MAP_FAILED);
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(1, waiter_join(&waiter));
+	EXPECT_EQ(self->event, waiter.out[0].fd);
+}
+
+/* All calls at once; each may succeed or fail for its own good reasons. */
+struct race {
+	int fd;
+	int event;
+	atomic_bool stop;
+};
+
+static bool is_one_of(long ret, long a, long b)
+{
+	return ret == 0 || ret == a || ret == b;
+}
+
+static long race_alloc_and_free(void *arg)
+{
+	struct race *race = arg;
+	long ret;
+	int i;
+
+	for (i = 1; !atomic_load(&race->stop); i = i * 7 % 5000 + 1) {
+		ret = dep_alloc(race->fd, i);
+		if (!is_one_of(ret, -EBUSY, -EBUSY))
+			return ret;
+		if (i % 3)
+			continue;
+		ret = dep_free(race->fd);
+		if (!is_one_of(ret, -EBUSY, -EINVAL))
+			return ret;
+	}
+	return 0;
+}
+
+static long race_map_and_unmap(void *arg)
+{
+	struct race *race = arg;
+	char *map;
+	int i;
+
+	for (i = 1; !atomic_load(&race->stop); i = i % 5000 + 450) {
+		map = dep_map(race->fd, EP_MAP_SIZE(i));
+		if (map == MAP_FAILED && errno != EINVAL)
+			return -errno;
+		if (map == MAP_FAILED)
+			continue;
+		/* Whatever is there, it can be read. */
+		if (((volatile struct pollfd *)map)->fd < 0)
+			return -EIO;
+		munmap(map, EP_MAP_SIZE(i));
+	}
+	return 0;
+}
+
+static long race_wait(void *arg)
+{
+	struct race *race = arg;
+	struct evpoll evp;
+	int i, n;
+
+	for (i = 0; !atomic_load(&race->stop); i++) {
+		evp = (struct evpoll) { .ep_timeout = i & 1 };
+		n = dep_poll(race->fd, &evp);
+		if (n < 0 && n != -EINVAL)
+			return n;
+	}
+	return 0;
+}
+
+static long race_add_and_post(void *arg)
+{
+	struct race *race = arg;
+	long ret;
+
+	while (!atomic_load(&race->stop)) {
+		ret = dep_write_one(race->fd, race->event, POLLIN);
+		if (!is_one_of(ret, 8, 8))	/* 0: no room now */
+			return ret;
+		ret = eventfd_post(race->event);
+		if (ret)
+			return ret;
+		ret = dep_write_one(race->fd, race->event, POLLREMOVE);
+		if (ret != 8)
+			return ret;
+	}
+	return 0;
+}
+
+TEST_F(pages, that_come_and_go_break_nothing)
+{
+	static long (*const calls[])(void *arg) = {
+		race_alloc_and_free, race_map_and_unmap, race_map_and_unmap,
+		race_wait, race_wait, race_add_and_post,
+	};
+	struct race race = { .fd = self->set.fd, .event = self->event };
+	struct task tasks[ARRAY_SIZE(calls)];
+	uint64_t end = now_ns() + 2 * RACE_NS;
+	size_t i;
+
+	ASSERT_EQ(0, munmap(self->set.map, SIZE));
+	self->set.map = NULL;
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		ASSERT_EQ(0, task_start(&tasks[i], calls[i], &race));
+	while (now_ns() < end)
+		pause_briefly();
+	atomic_store(&race.stop, true);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		EXPECT_EQ(0, task_join(&tasks[i])) TH_LOG("call %zu", i);
+
+	/* All as before, when it is quiet again. */
+	dep_free(self->set.fd);
+	ASSERT_EQ(0, dep_alloc(self->set.fd, ROOM));
+	self->set.map = dep_map(self->set.fd, SIZE);
+	ASSERT_TRUE(self->set.map != MAP_FAILED);
+	ASSERT_EQ(0, set_add(&self->set, self->event, POLLIN));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The set as a file that others wait for: poll(2), select(2) and epoll(7) on
+ * the device itself.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "helpers.h"
+
+FIXTURE(polled) {
+	struct set set;
+	int event;
+};
+
+FIXTURE_VARIANT(polled) {
+	const struct backend *ops;
+};
+
+FIXTURE_VARIANT_ADD(polled, devepoll) {
+	.ops = &backend_devepoll,
+};
+
+FIXTURE_VARIANT_ADD(polled, sysepoll) {
+	.ops = &backend_sysepoll,
+};
+
+FIXTURE_SETUP(polled)
+{
+	ASSERT_EQ(0, set_open(&self->set, variant->ops, 64));
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+	ASSERT_EQ(0, set_add(&self->set, self->event, POLLIN));
+}
+
+FIXTURE_TEARDOWN(polled)
+{
+	set_close(&self->set);
+}
+
+TEST_F(polled, is_readable_while_events_are_pending)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(0, poll_now(self->set.fd, -1));
+		ASSERT_EQ(0, eventfd_post(self->event));
+		EXPECT_EQ(POLLIN | POLLRDNORM, poll_now(self->set.fd, -1));
+		EXPECT_EQ(POLLIN | POLLRDNORM, poll_now(self->set.fd, -1));
+		EXPECT_EQ(POLLIN, poll_now(self->set.fd, POLLIN));
+		EXPECT_EQ(0, poll_now(self->set.fd, POLLOUT | POLLPRI));
+		EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+	}
+}
+
+TEST_F(polled, is_not_readable_when_its_event_was_removed)
+{
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(POLLIN, poll_now(self->set.fd, POLLIN));
+	ASSERT_EQ(0, set_remove(&self->set, self->event));
+	EXPECT_EQ(0, poll_now(self->set.fd, POLLIN));
+}
+
+/* A wake-up without a key says nothing about what happened. */
+TEST_F(polled, is_not_readable_when_nobody_asked_for_what_happened)
+{
+	int fds[2];
+
+	ASSERT_EQ(0, tcp_pair(fds));
+	ASSERT_EQ(0, set_add(&self->set, fds[0], POLLPRI));
+	ASSERT_EQ(0, shutdown(fds[1], SHUT_WR));
+	ASSERT_TRUE(await(poll_now(fds[0], POLLIN)));
+	EXPECT_EQ(0, poll_now(self->set.fd, POLLIN));
+	EXPECT_EQ(0, set_drain(&self->set));
+}
+
+TEST_F(polled, is_readable_after_a_hang_up)
+{
+	int fds[2];
+
+	ASSERT_EQ(0, pipe_pair(fds));
+	ASSERT_EQ(0, set_add(&self->set, fds[0], POLLHUP));
+	EXPECT_EQ(0, poll_now(self->set.fd, POLLIN));
+	ASSERT_EQ(0, close(fds[1]));
+	EXPECT_EQ(POLLIN, poll_now(self->set.fd, POLLIN));
+	EXPECT_EQ(POLLHUP, set_wait_one(&self->set, fds[0], 0));
+	EXPECT_EQ(0, poll_now(self->set.fd, POLLIN));
+}
+
+TEST_F(polled, can_be_selected)
+{
+	struct timeval no_time = { 0 };
+	fd_set in, out;
+
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(self->set.fd, &in);
+	FD_SET(self->set.fd, &out);
+	EXPECT_EQ(0, select(self->set.fd + 1, &in, &out, NULL, &no_time));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	FD_SET(self->set.fd, &in);
+	FD_SET(self->set.fd, &out);
+	EXPECT_EQ(1, select(self->set.fd + 1, &in, &out, NULL, &no_time));
+	EXPECT_TRUE(FD_ISSET(self->set.fd, &in));
+	EXPECT_FALSE(FD_ISSET(self->set.fd, &out));
+}
+
+static long call_poll(void *arg)
+{
+	struct pollfd pfd = { .fd = *(int *)arg, .events = POLLIN };
+	int n = poll(&pfd, 1, -1);
+
+	return n == 1 ? pfd.revents : -errno;
+}
+
+TEST_F(polled, wakes_who_sleeps_in_poll)
+{
+	struct task tasks[3];
+	int i, round;
+
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < 3; i++) {
+			ASSERT_EQ(0, task_start(&tasks[i], call_poll,
+						&self->set.fd));
+			ASSERT_EQ(0, await_sleep(tasks[i].tid, SYS_poll));
+		}
+		ASSERT_EQ(0, eventfd_post(self->event));
+		for (i = 0; i < 3; i++)
+			EXPECT_EQ(POLLIN, task_join(&tasks[i]));
+		EXPECT_EQ(1, set_drain(&self->set));
+	}
+}
+
+TEST_F(polled, wakes_who_sleeps_in_poll_and_who_waits)
+{
+	struct waiter waiter;
+	struct task task;
+	long seen;
+
+	/* The waiter may take the event before poll(2) has looked: it goes
+	 * back to sleep then, and the second event ends it.
+	 */
+	ASSERT_EQ(0, task_start(&task, call_poll, &self->set.fd));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
+	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(1, waiter_join(&waiter));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	seen = task_join(&task);
+	EXPECT_EQ(POLLIN, seen);
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+}
+
+TEST_F(polled, wakes_poll_for_a_hang_up)
+{
+	struct task task;
+	int fds[2];
+
+	ASSERT_EQ(0, pipe_pair(fds));
+	ASSERT_EQ(0, set_add(&self->set, fds[0], POLLHUP));
+	ASSERT_EQ(0, task_start(&task, call_poll, &self->set.fd));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
+	ASSERT_EQ(0, close(fds[1]));
+	EXPECT_EQ(POLLIN, task_join(&task));
+	EXPECT_EQ(POLLHUP, set_wait_one(&self->set, fds[0], 0));
+}
+
+TEST_F(polled, can_be_watched_by_epoll)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int i, epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->set.fd, &event));
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+		ASSERT_EQ(0, eventfd_post(self->event));
+		/* Level: as long as nobody takes it. */
+		EXPECT_EQ(1, epoll_wait(epoll, &event, 1, 10000));
+		EXPECT_EQ(1, epoll_wait(epoll, &event, 1, 10000));
+		EXPECT_EQ(EPOLLIN, event.events);
+		EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+	}
+	EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+	ASSERT_EQ(0, close(epoll));
+}
+
+TEST_F(polled, gives_an_edge_to_edge_triggered_epoll)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int i, epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->set.fd, &event));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, eventfd_post(self->event));
+		EXPECT_EQ(1, epoll_wait(epoll, &event, 1, 10000));
+		EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+		EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+		EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+	}
+	ASSERT_EQ(0, close(epoll));
+}
+
+TEST_F(polled, can_be_closed_while_epoll_watches)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->set.fd, &event));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	set_close(&self->set);
+	EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+	EXPECT_EQ(0, close(epoll));
+}
+
+TEST_F(polled, can_be_watched_by_epoll_for_one_event)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	/* One-shot: an event, then silence until it is armed again. */
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->set.fd, &event));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(1, epoll_wait(epoll, &event, 1, 10000));
+	EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+	event.events = EPOLLIN | EPOLLONESHOT;
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_MOD, self->set.fd, &event));
+	EXPECT_EQ(1, epoll_wait(epoll, &event, 1, 10000));
+	EXPECT_EQ(0, close(epoll));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting: time-outs, signals, and the argument of EP_POLL when it can't be
+ * read or written.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "helpers.h"
+
+static atomic_int handled;
+
+static void handler(int sig)
+{
+	atomic_fetch_add(&handled, 1);
+}
+
+static int handle(int sig, void (*function)(int sig), int flags)
+{
+	struct sigaction action = { .sa_handler = function, .sa_flags = flags };
+
+	atomic_store(&handled, 0);
+	return sigaction(sig, &action, NULL);
+}
+
+FIXTURE(wait) {
+	struct set set;
+	int event;
+};
+
+FIXTURE_VARIANT(wait) {
+	const struct backend *ops;
+};
+
+FIXTURE_VARIANT_ADD(wait, devepoll) {
+	.ops = &backend_devepoll,
+};
+
+FIXTURE_VARIANT_ADD(wait, sysepoll) {
+	.ops = &backend_sysepoll,
+};
+
+FIXTURE_SETUP(wait)
+{
+	ASSERT_EQ(0, set_open(&self->set, variant->ops, 600));
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+	ASSERT_EQ(0, set_add(&self->set, self->event, POLLIN));
+}
+
+FIXTURE_TEARDOWN(wait)
+{
+	set_close(&self->set);
+}
+
+TEST_F(wait, never_ends_before_its_time)
+{
+	static const int times[] = { 1, 1, 1, 2, 3, 5, 7, 10, 20, 33, 50 };
+	uint64_t start, end;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		start = now_ns();
+		EXPECT_EQ(0, set_wait(&self->set, (struct pollfd[1]) {}, 1,
+				      times[i]));
+		end = now_ns();
+		EXPECT_LE(times[i] * NSEC_PER_MSEC, end - start)
+			TH_LOG("time-out %d ms", times[i]);
+	}
+}
+
+/* A clock tick of the three kernels is 4 ms: rounding up to it takes more. */
+TEST_F(wait, is_timed_finer_than_clock_ticks)
+{
+	uint64_t start, least = -1ULL;
+	int i;
+
+	for (i = 0; i < 30; i++) {
+		start = now_ns();
+		ASSERT_EQ(-ENOMSG, set_wait_one(&self->set, self->event, 1));
+		start = now_ns() - start;
+		if (start < least)
+			least = start;
+	}
+	EXPECT_LE(NSEC_PER_MSEC, least);
+	EXPECT_GT(3 * NSEC_PER_MSEC, least);
+}
+
+TEST_F(wait, of_no_time_sleeps_not_at_all)
+{
+	long before = status_field(getpid(), "voluntary_ctxt_switches");
+	int i;
+
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(-ENOMSG, set_wait_one(&self->set, self->event, 0));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(before, status_field(getpid(), "voluntary_ctxt_switches"));
+}
+
+TEST_F(wait, with_events_pending_sleeps_not_at_all)
+{
+	static const int times[] = { -1, 0, 1, 1000, INT_MAX, INT_MIN };
+	long before = status_field(getpid(), "voluntary_ctxt_switches");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		ASSERT_EQ(0, eventfd_post(self->event));
+		EXPECT_EQ(POLLIN,
+			  set_wait_one(&self->set, self->event, times[i]));
+	}
+	EXPECT_EQ(before, status_field(getpid(), "voluntary_ctxt_switches"));
+}
+
+TEST_F(wait, ends_when_an_event_comes)
+{
+	static const int times[] = { -1, -2, INT_MIN, INT_MAX, 1000000 };
+	struct waiter waiter;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		ASSERT_EQ(0, waiter_start(&waiter, &self->set, times[i]));
+		ASSERT_EQ(0, eventfd_post(self->event));
+		ASSERT_EQ(1, waiter_join(&waiter));
+		EXPECT_EQ(self->event, waiter.out[0].fd);
+		EXPECT_EQ(POLLIN, waiter.out[0].revents);
+	}
+}
+
+TEST_F(wait, sleeps_on_when_what_comes_was_not_asked_for)
+{
+	struct waiter waiter;
+	int fds[2];
+
+	ASSERT_EQ(0, pipe_pair(fds));
+	ASSERT_EQ(0, fill(fds[1]));
+	ASSERT_EQ(0, set_add(&self->set, fds[1], POLLPRI));
+	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+	ASSERT_EQ(0, empty(fds[0]));
+	EXPECT_TRUE(waiter_undisturbed(&waiter));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(1, waiter_join(&waiter));
+	EXPECT_EQ(self->event, waiter.out[0].fd);
+}
+
+TEST_F(wait, ends_with_what_is_added_meanwhile)
+{
+	struct waiter waiter;
+	int fds[2];
+
+	ASSERT_EQ(0, pipe_pair(fds));
+	ASSERT_EQ(0, put_byte(fds[1]));
+	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+	ASSERT_EQ(0, set_add(&self->set, fds[0], POLLIN));
+	ASSERT_EQ(1, waiter_join(&waiter));
+	EXPECT_EQ(fds[0], waiter.out[0].fd);
+}
+
+TEST_F(wait, is_interrupted_by_a_signal)
+{
+	struct waiter waiter;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		/* Never restarted, whatever the handler asks for. */
+		ASSERT_EQ(0, handle(SIGUSR1, handler, i & 1 ? SA_RESTART : 0));
+		ASSERT_EQ(0, waiter_start(&waiter, &self->set,
+					  i & 2 ? 1000000 : -1));
+		ASSERT_EQ(0, pthread_kill(waiter.task.thread, SIGUSR1));
+		EXPECT_EQ(-EINTR, waiter_join(&waiter));
+		EXPECT_EQ(1, atomic_load(&handled));
+	}
+}
+
+TEST_F(wait, is_interrupted_by_stop_and_continue)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(set_wait_one(&self->set, self->event, -1) == -EINTR ?
+		      0 : 1);
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(0, await_sleep(pid, self->set.ops->wait_syscall));
+	ASSERT_EQ(0, kill(pid, SIGSTOP));
+	ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
+	ASSERT_TRUE(WIFSTOPPED(status));
+	ASSERT_EQ(0, kill(pid, SIGCONT));
+	EXPECT_EQ(0, reap(pid));
+}
+
+TEST_F(wait, is_not_disturbed_by_signals_that_nobody_handles)
+{
+	struct waiter waiter;
+
+	ASSERT_EQ(0, handle(SIGUSR1, SIG_IGN, 0));
+	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+	ASSERT_EQ(0, pthread_kill(waiter.task.thread, SIGUSR1));
+	ASSERT_EQ(0, pthread_kill(waiter.task.thread, SIGWINCH));
+	EXPECT_TRUE(waiter_undisturbed(&waiter));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(1, waiter_join(&waiter));
+}
+
+TEST_F(wait, that_was_interrupted_loses_no_event)
+{
+	struct waiter waiter;
+	int i;
+
+	ASSERT_EQ(0, handle(SIGUSR1, handler, 0));
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+		ASSERT_EQ(0, pthread_kill(waiter.task.thread, SIGUSR1));
+		ASSERT_EQ(-EINTR, waiter_join(&waiter));
+		ASSERT_EQ(0, eventfd_post(self->event));
+		EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+	}
+}
+
+/*
+ * Both are there before the waiter can run: it shares its CPU with this
+ * thread, which real-time priority keeps from being preempted.
+ */
+TEST_F(wait, prefers_the_event_to_a_signal)
+{
+	struct sched_param fifo = { .sched_priority = 1 };
+	struct sched_param other = { .sched_priority = 0 };
+	struct waiter waiter;
+	int i;
+
+	ASSERT_EQ(0, handle(SIGUSR1, handler, 0));
+	ASSERT_EQ(0, pin_to_cpu(0));
+	for (i = 0; i < 4; i++) {
+		atomic_store(&handled, 0);
+		ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+		ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &fifo));
+		if (i & 1)
+			pthread_kill(waiter.task.thread, SIGUSR1);
+		eventfd_post(self->event);
+		if (!(i & 1))
+			pthread_kill(waiter.task.thread, SIGUSR1);
+		ASSERT_FALSE(atomic_load(&waiter.task.done));
+		ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &other));
+		EXPECT_EQ(1, waiter_join(&waiter));
+		EXPECT_EQ(self->event, waiter.out[0].fd);
+		EXPECT_EQ(1, atomic_load(&handled));
+	}
+}
+
+TEST_F(wait, by_a_child_gets_the_event_of_the_parent)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(set_wait_one(&self->set, self->event, -1) == POLLIN ?
+		      0 : 1);
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(0, await_sleep(pid, self->set.ops->wait_syscall));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(0, reap(pid));
+	EXPECT_EQ(0, set_drain(&self->set));
+}
+
+/* EP_POLL's argument, on pages of its own. */
+FIXTURE(argument) {
+	struct set set;
+	int event;
+	struct evpoll *evp;
+};
+
+FIXTURE_SETUP(argument)
+{
+	ASSERT_EQ(0, set_open(&self->set, &backend_devepoll, 600));
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+	ASSERT_EQ(0, set_add(&self->set, self->event, POLLIN));
+	self->evp = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(self->evp != MAP_FAILED);
+	*self->evp = (struct evpoll) { .ep_timeout = 0, .ep_resoff = -1UL };
+}
+
+FIXTURE_TEARDOWN(argument)
+{
+	set_close(&self->set);
+}
+
+TEST_F(argument, that_can_not_be_read_is_a_fault)
+{
+	EXPECT_EQ(-EFAULT, dep_poll(self->set.fd, NULL));
+	EXPECT_EQ(-EFAULT, dep_poll(self->set.fd, (void *)-4096L));
+	ASSERT_EQ(0, mprotect(self->evp, getpagesize(), PROT_NONE));
+	EXPECT_EQ(-EFAULT, dep_poll(self->set.fd, self->evp));
+	ASSERT_EQ(0, munmap(self->evp, getpagesize()));
+	EXPECT_EQ(-EFAULT, dep_poll(self->set.fd, self->evp));
+}
+
+TEST_F(argument, that_can_not_be_read_loses_no_event)
+{
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(-EFAULT, dep_poll(self->set.fd, NULL));
+	EXPECT_EQ(-EFAULT, dep_poll(self->set.fd, (void *)-4096L));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(0, self->set.resoff);
+}
+
+TEST_F(argument, that_can_not_be_written_loses_no_event)
+{
+	int i, other = eventfd_new();
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, set_add(&self->set, other, POLLIN));
+	ASSERT_EQ(0, mprotect(self->evp, getpagesize(), PROT_READ));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(-EFAULT, dep_poll(self->set.fd, self->evp));
+	EXPECT_EQ(0, self->evp->ep_timeout);
+	EXPECT_EQ(-1UL, self->evp->ep_resoff);
+	/* It goes on collecting into the same set. */
+	ASSERT_EQ(0, eventfd_post(other));
+	EXPECT_EQ(-EFAULT, dep_poll(self->set.fd, self->evp));
+	ASSERT_EQ(0, mprotect(self->evp, getpagesize(),
+			      PROT_READ | PROT_WRITE));
+	EXPECT_EQ(2, dep_poll(self->set.fd, self->evp));
+	EXPECT_EQ(0, self->evp->ep_resoff);
+	EXPECT_EQ(0, dep_poll(self->set.fd, self->evp));
+}
+
+TEST_F(argument, need_not_be_writable_for_a_time_out)
+{
+	self->evp->ep_timeout = 5;
+	ASSERT_EQ(0, mprotect(self->evp, getpagesize(), PROT_READ));
+	EXPECT_EQ(0, dep_poll(self->set.fd, self->evp));
+	EXPECT_EQ(5, self->evp->ep_timeout);
+	EXPECT_EQ(-1UL, self->evp->ep_resoff);
+}
+
+TEST_F(argument, keeps_its_time_out_when_events_come)
+{
+	self->evp->ep_timeout = 12345;
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(1, dep_poll(self->set.fd, self->evp));
+	EXPECT_EQ(12345, self->evp->ep_timeout);
+	EXPECT_EQ(0, self->evp->ep_resoff);
+}
+
+static long call_poll(void *arg)
+{
+	FIXTURE_DATA(argument) *self = arg;
+
+	return dep_poll(self->set.fd, self->evp);
+}
+
+TEST_F(argument, is_not_written_when_the_wait_is_interrupted)
+{
+	struct task task;
+
+	ASSERT_EQ(0, handle(SIGUSR1, handler, 0));
+	self->evp->ep_timeout = -7;
+	ASSERT_EQ(0, task_start(&task, call_poll, self));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_ioctl));
+	ASSERT_EQ(0, pthread_kill(task.thread, SIGUSR1));
+	EXPECT_EQ(-EINTR, task_join(&task));
+	EXPECT_EQ(-7, self->evp->ep_timeout);
+	EXPECT_EQ(-1UL, self->evp->ep_resoff);
+}
+
+TEST_F(argument, that_goes_during_the_wait_loses_no_event)
+{
+	struct task task;
+
+	self->evp->ep_timeout = -1;
+	ASSERT_EQ(0, task_start(&task, call_poll, self));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_ioctl));
+	ASSERT_EQ(0, munmap(self->evp, getpagesize()));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(-EFAULT, task_join(&task));
+	EXPECT_EQ(POLLIN, poll_now(self->set.fd, POLLIN));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(0, self->set.resoff);
+	EXPECT_EQ(0, set_drain(&self->set));
+}
+
+TEST_F(argument, that_goes_wakes_the_next_waiter_for_the_event)
+{
+	struct waiter waiter;
+	struct task task;
+
+	self->evp->ep_timeout = -1;
+	ASSERT_EQ(0, task_start(&task, call_poll, self));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_ioctl));
+	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+	ASSERT_EQ(0, munmap(self->evp, getpagesize()));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(-EFAULT, task_join(&task));
+	EXPECT_EQ(1, waiter_join(&waiter));
+	EXPECT_EQ(self->event, waiter.out[0].fd);
+}
+
+TEST_HARNESS_MAIN
