@@ -56,9 +56,7 @@ extern "C" {
 /* Flag of devepoll_open(): let the descriptor survive execve(2). */
 #define DEVEPOLL_NO_CLOEXEC	0x1U
 
-/**
- * struct devepoll - a set: one open of the device; its fields are private
- */
+/* A set: one open of the device; its fields are private. */
 struct devepoll;
 
 /**
