@@ -87,9 +87,9 @@ lint: ## checkers of sources, docs, scripts and commits
 	$(call deps,base lint)
 	$(Q)tools/dev/lint.sh
 
-docs: ## check the man pages and the kernel-doc comments
-	$(call deps,base lint)
-	$(Q)tools/dev/lint.sh docs
+docs: ## render Documentation and the man pages: build/docs
+	$(call deps,base docs)
+	$(Q)tools/dev/docs.sh
 
 install: lib ## install module (running kernel), udev rule, library, man pages
 	$(Q)tools/dev/install.sh

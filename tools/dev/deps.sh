@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages that the targets of the Makefile need.
 #
-# usage: deps.sh [GROUP...]     groups: base (always), demo, bench, lint; default: base
+# usage: deps.sh [GROUP...]     groups: base (always), demo, bench, docs, lint
 #
 # Quiet when all is there.  One list per group, below, is the only place in
 # the tree that names a package of the host.
@@ -19,6 +19,9 @@ demo='
 '
 bench='
 	gnuplot-nox
+'
+docs='
+	mandoc python3-sphinx
 '
 lint='
 	codespell git mandoc perl shellcheck sparse
@@ -39,8 +42,9 @@ for group in "$@"; do
 	base) ;;
 	demo) wanted="$wanted $demo" ;;
 	bench) wanted="$wanted $bench" ;;
+	docs) wanted="$wanted $docs" ;;
 	lint) wanted="$wanted $lint" ;;
-	*) die "unknown group '$group' (base, demo, bench or lint)" ;;
+	*) die "unknown group '$group' (base, demo, bench, docs or lint)" ;;
 	esac
 done
 
