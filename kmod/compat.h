@@ -27,7 +27,7 @@
 static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 				vm_flags_t clear)
 {
-	mmap_assert_write_locked(vma->vm_mm);
+	lockdep_assert_held_write(&vma->vm_mm->mmap_lock);
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
 #endif
