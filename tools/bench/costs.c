@@ -14,7 +14,7 @@
 #include "sample.h"
 
 #define NFDS_MAX	10000
-#define COUNT(array)	((int)(sizeof(array) / sizeof((array)[0])))
+#define ARRAY_SIZE(a)	((int)(sizeof(a) / sizeof((a)[0])))
 
 static const int ready[] = { 0, 1, 2, 4, 16, 256 };
 static const int ready_brief[] = { 1, 16, 256 };
@@ -31,7 +31,7 @@ static void measure_brief(const struct subject *sub)
 	double unwatched = measure_unwatched_write();
 	int i;
 
-	for (i = 0; i < COUNT(ready_brief); i++)
+	for (i = 0; i < ARRAY_SIZE(ready_brief); i++)
 		measure_wait(sub, ready_brief[i]);
 	measure_producer(sub, unwatched);
 	measure_add(sub, 1000);
@@ -44,16 +44,16 @@ static void measure_all(const struct subject *sub)
 	double unwatched = measure_unwatched_write();
 	int i;
 
-	for (i = 0; i < COUNT(ready); i++)
+	for (i = 0; i < ARRAY_SIZE(ready); i++)
 		measure_wait(sub, ready[i]);
-	for (i = 0; i < COUNT(sizes); i++)
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		measure_one_of(sub, sizes[i]);
 	measure_producer(sub, unwatched);
-	for (i = 0; i < COUNT(batches); i++)
+	for (i = 0; i < ARRAY_SIZE(batches); i++)
 		measure_add(sub, batches[i]);
-	for (i = 0; i < COUNT(batches); i++)
+	for (i = 0; i < ARRAY_SIZE(batches); i++)
 		measure_modify(sub, batches[i]);
-	for (i = 0; i < COUNT(batches); i++)
+	for (i = 0; i < ARRAY_SIZE(batches); i++)
 		measure_remove(sub, batches[i]);
 	measure_close(sub);
 	measure_set_close(sub);
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	prepare();
 	if (exact && !counter_is_exact())
 		errx(1, "the time stamp counter does not count instructions");
-	for (i = 0; i < COUNT(subjects); i++) {
+	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
 		if (native && subjects[i].col == COL_DEVEPOLL)
 			continue;
 		if (brief)
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 		else
 			measure_all(&subjects[i]);
 	}
-	for (i = 0; !brief && i < COUNT(sizes); i++)
+	for (i = 0; !brief && i < ARRAY_SIZE(sizes); i++)
 		measure_poll_one_of(sizes[i]);
 	if (bare)
 		report_unwatched(atof(bare));

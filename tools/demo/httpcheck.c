@@ -22,6 +22,7 @@
 #define GET		"GET / HTTP/1.1\r\nHost: check\r\n\r\n"
 #define GET_FIRST	"GET / HTTP/1.1\r\nHo"
 #define GET_LAST	"st: check\r\n\r\n"
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define PATIENCE_MS	20000
 #define PIPELINED	100
 #define FLOOD		60000
@@ -379,7 +380,7 @@ static const struct check {
 
 int main(int argc, char **argv)
 {
-	const int n = sizeof(checks) / sizeof(checks[0]);
+	const int n = ARRAY_SIZE(checks);
 	int i, waiting, failed = 0;
 
 	if (argc != 3)

@@ -23,7 +23,7 @@
 
 #define HEAD_MAX	8192		/* a request's head is not longer */
 #define ANSWER_MAX	512		/* nor is an answer */
-#define DRAIN_MAX	(1 << 20)	/* thrown away after a reject */
+#define DRAIN_MAX	(1024 * 1024)	/* thrown away after a reject */
 #define BODY_SIZE	128
 
 enum state {

@@ -80,7 +80,7 @@ static void raise_limit(int maxfds)
 		    maxfds);
 }
 
-static int number(const char *arg, int max)
+static int read_number(const char *arg, int max)
 {
 	char *end;
 	long n = strtol(arg, &end, 10);
@@ -98,10 +98,10 @@ void server_start(struct server *srv, int argc, char **argv)
 	while ((opt = getopt(argc, argv, "p:n:d:")) != -1) {
 		switch (opt) {
 		case 'p':
-			port = number(optarg, 65535);
+			port = read_number(optarg, 65535);
 			break;
 		case 'n':
-			srv->maxfds = number(optarg, 1 << 20);
+			srv->maxfds = read_number(optarg, 1 << 20);
 			break;
 		case 'd':
 			srv->device = optarg;
