@@ -84,7 +84,7 @@ ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 	if (count % sizeof(struct pollfd))
 		return -EINVAL;
 	/* All or nothing, as far as one can tell beforehand. */
-	if (fault_in_readable(buf, count))
+	if (count > sizeof(batch) && fault_in_readable(buf, count))
 		return -EFAULT;
 
 	while (count) {
@@ -135,67 +135,72 @@ static long classic_free(struct dep_instance *inst)
 	return err;
 }
 
-/**
- * struct classic_poll - where one layout of struct evpoll has its members
- * @timeout: ep_timeout
- * @resoff: ep_resoff
- * @size: size of @resoff in bytes
- */
-struct classic_poll {
-	int __user *timeout;
-	void __user *resoff;
-	size_t size;
-};
-
 /* Told before the events are taken: so a fault loses nothing. */
-static int classic_tell(const struct classic_poll *poll, unsigned long offset)
+static int classic_tell(void __user *resoff, size_t size, unsigned long offset)
 {
-	if (poll->size == sizeof(u32))
-		return put_user(offset, (u32 __user *)poll->resoff);
-	return put_user(offset, (u64 __user *)poll->resoff);
+	if (size == sizeof(u32))
+		return put_user(offset, (u32 __user *)resoff);
+	return put_user(offset, (u64 __user *)resoff);
 }
 
-static long classic_wait(struct dep_instance *inst,
-			 const struct classic_poll *poll,
-			 struct dep_harvest *harvest)
+/* Tells where the events will be and takes them; 0 if they are gone. */
+static long classic_take(struct dep_instance *inst, u64 turn,
+			 void __user *resoff, size_t size)
 {
-	unsigned long offset;
-	u32 nr;
-	int err;
+	unsigned long offset = dep_pages_offset(inst);
 
-	do {
-		err = dep_harvest_wait(harvest, inst);
-		if (err <= 0)
-			return err;
-		if (!atomic_read(&inst->mappings))
-			return -EINVAL;
-		offset = dep_pages_offset(inst);
-		if (classic_tell(poll, offset))
-			return -EFAULT;
-		nr = dep_pages_take(inst, harvest, offset);
-	} while (!nr);
-	return nr;
+	if (classic_tell(resoff, size, offset))
+		return -EFAULT;
+	return dep_pages_take(inst, turn, offset);
 }
 
-static long classic_poll(struct dep_instance *inst,
-			 const struct classic_poll *poll)
+static noinline long classic_wait(struct dep_instance *inst, u64 turn,
+				  int timeout_ms, void __user *resoff,
+				  size_t size)
 {
-	struct dep_harvest harvest;
-	int timeout;
+	struct dep_harvest harvest = {
+		.turn = turn,
+		.timeout_ms = timeout_ms,
+	};
 	long ret;
 
-	if (get_user(timeout, poll->timeout))
-		return -EFAULT;
-	if (!atomic_read(&inst->mappings))
-		return -EINVAL;
-	dep_harvest_begin(&harvest, inst, timeout);
-	ret = classic_wait(inst, poll, &harvest);
+	do {
+		ret = dep_harvest_wait(&harvest, inst);
+		if (ret <= 0)
+			break;
+		/* Events for pages that nobody can read would be lost. */
+		ret = -EINVAL;
+		if (!atomic_read(&inst->mappings))
+			break;
+		ret = classic_take(inst, turn, resoff, size);
+	} while (!ret);
+
 	if (ret <= 0)
 		dep_harvest_pass(inst);
 	return ret;
 }
 
-static long classic_ispolled(struct dep_instance *inst,
+/* @resoff, of @size bytes, and @timeout are where the caller's layout says. */
+static long classic_poll(struct dep_instance *inst, int __user *timeout,
+			 void __user *resoff, size_t size)
+{
+	u64 turn = READ_ONCE(inst->turn);
+	int timeout_ms;
+	long ret;
+
+	if (get_user(timeout_ms, timeout))
+		return -EFAULT;
+	if (!atomic_read(&inst->mappings))
+		return -EINVAL;
+	if (dep_harvest_at_once(inst)) {
+		ret = classic_take(inst, turn, resoff, size);
+		if (ret > 0)
+			return ret;
+	}
+	return classic_wait(inst, turn, timeout_ms, resoff, size);
+}
+
+static noinline long classic_ispolled(struct dep_instance *inst,
 			     struct pollfd __user *arg)
 {
 	struct pollfd entry;
@@ -210,12 +215,11 @@ static long classic_ispolled(struct dep_instance *inst,
 	return copy_to_user(arg, &entry, sizeof(entry)) ? -EFAULT : 1;
 }
 
-#define CLASSIC_POLL(layout, arg)					\
-	(&(struct classic_poll) {					\
-		.timeout = &((struct layout __user *)(arg))->ep_timeout,\
-		.resoff = &((struct layout __user *)(arg))->ep_resoff,	\
-		.size = sizeof(((struct layout *)NULL)->ep_resoff),	\
-	})
+/* One request, three layouts. */
+#define CLASSIC_POLL(inst, layout, arg)					\
+	classic_poll(inst, &((struct layout __user *)(arg))->ep_timeout,\
+		     &((struct layout __user *)(arg))->ep_resoff,	\
+		     sizeof(((struct layout *)NULL)->ep_resoff))
 
 /**
  * dep_classic_ioctl() - the four requests
@@ -233,11 +237,11 @@ long dep_classic_ioctl(struct dep_instance *inst, unsigned int cmd,
 {
 	switch (cmd) {
 	case EP_POLL:
-		return classic_poll(inst, CLASSIC_POLL(evpoll, arg));
+		return CLASSIC_POLL(inst, evpoll, arg);
 	case EP_POLL32:
-		return classic_poll(inst, CLASSIC_POLL(evpoll32, arg));
+		return CLASSIC_POLL(inst, evpoll32, arg);
 	case EP_POLL_PACKED:
-		return classic_poll(inst, CLASSIC_POLL(evpoll_packed, arg));
+		return CLASSIC_POLL(inst, evpoll_packed, arg);
 	case EP_ALLOC:
 		return classic_alloc(inst, arg);
 	case EP_FREE:

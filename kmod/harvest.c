@@ -22,21 +22,6 @@
 #include "limits.h"
 #include "ready.h"
 
-/**
- * dep_harvest_begin() - begin a call that waits for events
- * @harvest: the call
- * @inst: the instance
- * @timeout_ms: milliseconds to wait; 0 does not wait, negative waits for ever
- */
-void dep_harvest_begin(struct dep_harvest *harvest, struct dep_instance *inst,
-		       int timeout_ms)
-{
-	/* Read without the lock: too old a turn only makes the call wait. */
-	harvest->turn = READ_ONCE(inst->turn);
-	harvest->timeout_ms = timeout_ms;
-	harvest->deadline = 0;
-}
-
 /* The clock is read only by a call that does not find events at once. */
 static void harvest_set_deadline(struct dep_harvest *harvest)
 {
@@ -45,31 +30,6 @@ static void harvest_set_deadline(struct dep_harvest *harvest)
 	else if (harvest->timeout_ms && !harvest->deadline)
 		harvest->deadline = ktime_add_ms(ktime_get(),
 						 harvest->timeout_ms);
-}
-
-/**
- * dep_harvest_may_take() - is the memory of the turn before free?
- * @harvest: the call
- * @inst: the instance, locked
- *
- * Return: true if the call may take events.
- */
-bool dep_harvest_may_take(const struct dep_harvest *harvest,
-			  const struct dep_instance *inst)
-{
-	return harvest->turn == inst->turn || inst->turn_open == inst->turn;
-}
-
-/**
- * dep_harvest_taken() - all pending events were handed to the caller
- * @inst: the instance, locked
- */
-void dep_harvest_taken(struct dep_instance *inst)
-{
-	lockdep_assert_held(&inst->lock);
-	WRITE_ONCE(inst->turn, inst->turn + 1);
-	inst->reader = task_pid_nr(current);
-	inst->reader_mm = current->mm;
 }
 
 /* Did the thread that got the last events exit, or execute another program? */
@@ -116,10 +76,10 @@ static enum harvest_verdict harvest_look(struct dep_harvest *harvest,
 		inst->turn_open = harvest->turn;
 
 	if (inst->pending && !fatal_signal_pending(current)) {
-		if (!dep_harvest_may_take(harvest, inst) &&
+		if (!dep_harvest_may_take(inst, harvest->turn) &&
 		    reader_is_gone(inst))
 			inst->turn_open = inst->turn;
-		if (dep_harvest_may_take(harvest, inst))
+		if (dep_harvest_may_take(inst, harvest->turn))
 			return HARVEST_TAKE;
 		blocked = true;
 	}
@@ -133,7 +93,7 @@ static enum harvest_verdict harvest_look(struct dep_harvest *harvest,
 	return blocked ? HARVEST_SLEEP_BLOCKED : HARVEST_SLEEP;
 }
 
-static void harvest_sleep(const struct dep_harvest *harvest, bool blocked)
+static void sleep_until_woken(const struct dep_harvest *harvest, bool blocked)
 {
 	ktime_t until = harvest->deadline;
 
@@ -145,11 +105,34 @@ static void harvest_sleep(const struct dep_harvest *harvest, bool blocked)
 	__set_current_state(TASK_RUNNING);
 }
 
-static int harvest_wait_slow(struct dep_harvest *harvest,
-			     struct dep_instance *inst)
+/* Nothing there, nothing to ask, and the turn is open: need not be locked. */
+static bool harvest_sees_nothing(const struct dep_harvest *harvest,
+				 const struct dep_instance *inst)
+{
+	return !dep_instance_has_work(inst) && !READ_ONCE(inst->asking) &&
+	       READ_ONCE(inst->turn_open) == harvest->turn;
+}
+
+/**
+ * dep_harvest_wait() - wait until there are events that the call may take
+ * @harvest: the call
+ * @inst: the instance
+ *
+ * A caller that takes nothing afterwards calls dep_harvest_pass().
+ *
+ * Context: process; sleeps.
+ * Return: 1 when there are events, which somebody else may take first;
+ * 0 when the time is over;
+ * -EINTR: a signal is pending and no event is;
+ * -EINVAL: the set has no room, so there can be no event.
+ */
+int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
 {
 	struct dep_waiter waiter = { .task = current };
 	enum harvest_verdict verdict;
+
+	if (!harvest->timeout_ms && harvest_sees_nothing(harvest, inst))
+		return 0;
 
 	INIT_LIST_HEAD(&waiter.link);
 	harvest_set_deadline(harvest);
@@ -181,38 +164,10 @@ static int harvest_wait_slow(struct dep_harvest *harvest,
 			cond_resched();
 			break;
 		default:
-			harvest_sleep(harvest,
-				      verdict == HARVEST_SLEEP_BLOCKED);
+			sleep_until_woken(harvest,
+					  verdict == HARVEST_SLEEP_BLOCKED);
 		}
 	}
-}
-
-/**
- * dep_harvest_wait() - wait until there are events that the call may take
- * @harvest: the call
- * @inst: the instance
- *
- * A caller that takes nothing afterwards calls dep_harvest_pass().
- *
- * Context: process; sleeps.
- * Return: 1 when there are events, which somebody else may take first;
- * 0 when the time is over;
- * -EINTR: a signal is pending and no event is;
- * -EINVAL: the set has no room, so there can be no event.
- */
-int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
-{
-	/* Hints all; the taker looks again under the lock. */
-	if (READ_ONCE(inst->pending)) {
-		if (harvest->turn == READ_ONCE(inst->turn) &&
-		    READ_ONCE(inst->asks.next) == &inst->asks)
-			return 1;
-	} else if (!harvest->timeout_ms && !dep_instance_has_work(inst) &&
-		   !READ_ONCE(inst->asking) &&
-		   READ_ONCE(inst->turn_open) == harvest->turn) {
-		return 0;
-	}
-	return harvest_wait_slow(harvest, inst);
 }
 
 /**

@@ -6,6 +6,7 @@
 #define DEVEPOLL_HARVEST_H
 
 #include <linux/ktime.h>
+#include <linux/sched.h>
 
 #include "instance.h"
 
@@ -21,12 +22,44 @@ struct dep_harvest {
 	ktime_t deadline;
 };
 
-void dep_harvest_begin(struct dep_harvest *harvest, struct dep_instance *inst,
-		       int timeout_ms);
+/**
+ * dep_harvest_may_take() - is the memory of the turn before free?
+ * @inst: the instance, locked
+ * @turn: the turn in which the call began that wants to take events
+ *
+ * Return: true if it may.
+ */
+static inline bool dep_harvest_may_take(const struct dep_instance *inst,
+					u64 turn)
+{
+	return turn == inst->turn || inst->turn_open == inst->turn;
+}
+
+/**
+ * dep_harvest_taken() - all pending events were handed to the caller
+ * @inst: the instance, locked
+ */
+static inline void dep_harvest_taken(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	WRITE_ONCE(inst->turn, inst->turn + 1);
+	inst->reader = task_pid_nr(current);
+	inst->reader_mm = current->mm;
+}
+
+/**
+ * dep_harvest_at_once() - may there be events that need no waiting?
+ * @inst: the instance; not locked, so the answer is a hint
+ *
+ * Return: true if events are pending and no file has to be asked first.
+ */
+static inline bool dep_harvest_at_once(const struct dep_instance *inst)
+{
+	return READ_ONCE(inst->pending) &&
+	       READ_ONCE(inst->asks.next) == &inst->asks;
+}
+
 int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst);
-bool dep_harvest_may_take(const struct dep_harvest *harvest,
-			  const struct dep_instance *inst);
-void dep_harvest_taken(struct dep_instance *inst);
 void dep_harvest_pass(struct dep_instance *inst);
 void dep_harvest_wake_all(struct dep_instance *inst);
 

@@ -62,7 +62,6 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink)
 		return NULL;
 
 	spin_lock_init(&inst->lock);
-	xa_init_flags(&inst->interest, XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
 	inst->sink = sink;
 	INIT_LIST_HEAD(&inst->asks);
 	INIT_LIST_HEAD(&inst->waiters);
@@ -86,7 +85,7 @@ void dep_instance_free(struct dep_instance *inst)
 	WARN_ON_ONCE(!list_empty(&inst->waiters));
 
 	irq_work_sync(&inst->poll_work);
-	xa_destroy(&inst->interest);
+	dep_fdmap_destroy(&inst->interest, inst->user);
 	free_uid(inst->user);
 	kfree(inst);
 }
@@ -134,8 +133,8 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
  * @item: the item; its number is not in the set
  *
  * Context: process, dep_instance.mtx held.
- * Return: 0, or -ENOMEM; then the charge is given back, and the caller frees
- * the item.
+ * Return: 0, or a negative errno of dep_fdmap_grow(); then the charge is given
+ * back, and the caller frees the item.
  */
 int dep_item_hook(struct dep_item *item)
 {
@@ -143,16 +142,19 @@ int dep_item_hook(struct dep_item *item)
 	int err;
 
 	lockdep_assert_held(&inst->mtx);
-	err = xa_insert_irq(&inst->interest, item->fd, item, GFP_KERNEL);
-	if (err) {
-		percpu_counter_dec(&inst->user->epoll_watches);
-		return err;
-	}
-	spin_lock_irq(&inst->lock);
-	item->hooked = true;
-	inst->nr_items++;
-	spin_unlock_irq(&inst->lock);
-	return 0;
+	do {
+		spin_lock_irq(&inst->lock);
+		item->hooked = dep_fdmap_insert(&inst->interest, item->fd,
+						item);
+		inst->nr_items += item->hooked;
+		spin_unlock_irq(&inst->lock);
+		if (item->hooked)
+			return 0;
+		err = dep_fdmap_grow(&inst->interest, item->fd, &inst->lock,
+				     inst->user);
+	} while (!err);
+	percpu_counter_dec(&inst->user->epoll_watches);
+	return err;
 }
 
 /**
@@ -182,7 +184,9 @@ bool dep_item_unhook(struct dep_item *item)
 		return false;
 
 	item->hooked = false;
-	xa_erase(&inst->interest, item->fd);
+	/* Until it is off its watch, wake-ups find nothing to post. */
+	item->events = 0;
+	dep_fdmap_erase(&inst->interest, item->fd);
 	list_del_init(&item->ask);
 	inst->sink->forget(inst, item);
 	inst->nr_items--;
@@ -208,52 +212,6 @@ void dep_instance_wake(struct dep_instance *inst)
 	wake_up_process(waiter->task);
 }
 
-static void instance_wake_pollers(struct dep_instance *inst, __poll_t key)
-{
-	if (likely(!inst->polled))
-		return;
-	/* io_uring ends a loop of rings that wake each other by this bit. */
-	inst->poll_wake |= key & EPOLL_URING_WAKE;
-	irq_work_queue(&inst->poll_work);
-}
-
-/**
- * dep_item_notify() - a watched file woke us: post or ask
- * @item: an item on the watch of the file
- * @key: the poll events that the waker named; 0 if it named none
- *
- * Context: any; interrupts are off, the watch is locked.
- */
-void dep_item_notify(struct dep_item *item, __poll_t key)
-{
-	struct dep_instance *inst = item->inst;
-	u16 events, ask;
-	bool idle;
-
-	spin_lock(&inst->lock);
-	if (unlikely(!item->hooked))
-		goto out;
-
-	events = item->events & (__force u16)key;
-	ask = key & ~EPOLL_URING_WAKE ? events & DEP_UNSURE_EVENTS :
-					item->events;
-	events &= ~DEP_UNSURE_EVENTS;
-	if (!events && !ask)
-		goto out;
-
-	idle = !dep_instance_has_work(inst);
-	if (ask && list_empty(&item->ask))
-		list_add_tail(&item->ask, &inst->asks);
-	if (events)
-		inst->sink->post(inst, item, events);
-	/* Whoever was woken for the first event takes the later ones too. */
-	if (idle)
-		dep_instance_wake(inst);
-	instance_wake_pollers(inst, key);
-out:
-	spin_unlock(&inst->lock);
-}
-
 /**
  * dep_item_post() - post what ->poll() answered
  * @item: a hooked item; its instance is locked
@@ -272,5 +230,6 @@ void dep_item_post(struct dep_item *item, u16 events, bool harvesting)
 	inst->sink->post(inst, item, events);
 	if (idle && !harvesting)
 		dep_instance_wake(inst);
-	instance_wake_pollers(inst, 0);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, 0);
 }

@@ -40,8 +40,7 @@
  *     dep_watch_wake.
  *  5. dep_watch.lock (spin lock, interrupts off).
  *  6. dep_instance.lock (spin lock, interrupts off).
- *  7. The lock of dep_instance.interest (xarray), interrupts off; the
- *     scheduler's locks of the harvester that is woken.
+ *  7. The scheduler's locks of the harvester that is woken.
  *
  * Never held when ->poll() is called: 3 to 7.  The wake function takes 5 and
  * 6; the release hook 3 to 7, and no mutex.
@@ -58,7 +57,7 @@
  *	L	dep_instance.lock
  *	+	both to write, either to read
  *
- * The letters stand at the fields.  dep_pages (pages.h) and dep_watch
+ * The letters stand at the fields.  dep_fdmap (fdmap.h) and dep_watch
  * (watch.c) use them too.
  *
  * States
@@ -131,7 +130,8 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
-#include <linux/xarray.h>
+
+#include "fdmap.h"
 
 struct dep_instance;
 struct dep_watch;
@@ -227,7 +227,7 @@ struct dep_pages {
  */
 struct dep_instance {
 	spinlock_t lock;
-	struct xarray interest;
+	struct dep_fdmap interest;
 	const struct dep_sink *sink;
 	struct list_head asks;
 	u32 pending;
@@ -280,6 +280,19 @@ static inline bool dep_instance_has_work(const struct dep_instance *inst)
 	       READ_ONCE(inst->asks.next) != &inst->asks;
 }
 
+/**
+ * dep_instance_wake_pollers() - wake who polls the device itself
+ * @inst: the instance, locked and polled
+ * @key: what the watched file's waker said
+ */
+static inline void dep_instance_wake_pollers(struct dep_instance *inst,
+					     __poll_t key)
+{
+	/* io_uring ends a loop of rings that wake each other by this bit. */
+	inst->poll_wake |= key & EPOLL_URING_WAKE;
+	irq_work_queue(&inst->poll_work);
+}
+
 struct dep_instance *dep_instance_new(const struct dep_sink *sink);
 void dep_instance_free(struct dep_instance *inst);
 
@@ -288,7 +301,6 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 int dep_item_hook(struct dep_item *item);
 void dep_item_free(struct dep_item *item);
 bool dep_item_unhook(struct dep_item *item);
-void dep_item_notify(struct dep_item *item, __poll_t key);
 void dep_item_post(struct dep_item *item, u16 events, bool harvesting);
 
 void dep_instance_wake(struct dep_instance *inst);

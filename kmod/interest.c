@@ -57,9 +57,7 @@ static int interest_add(struct dep_instance *inst, struct file *file, int fd,
 		dep_item_free(item);
 		return err;
 	}
-	err = dep_watch_attach(item);
-	if (!err)
-		err = dep_watch_arm(item, events, &ready);
+	err = dep_watch_attach(item, &ready);
 
 	/* The file is ours and M is held: the item is still hooked. */
 	spin_lock_irq(&inst->lock);
@@ -78,27 +76,14 @@ static int interest_set_file(struct dep_instance *inst, struct file *file,
 			     int fd, u16 events)
 {
 	struct dep_item *item;
-	u16 before, ready;
-	int err = 0;
 
 	spin_lock_irq(&inst->lock);
-	item = xa_load(&inst->interest, fd);
+	item = dep_fdmap_find(&inst->interest, fd);
 	if (item && item->file == file) {
-		before = item->events;
+		/* As in 2001, a change makes no event. */
 		item->events = events;
 		spin_unlock_irq(&inst->lock);
-		/*
-		 * Some drivers have a wait queue per event.  The answer is not
-		 * posted: a change makes no event.
-		 */
-		if (events & ~before)
-			err = dep_watch_arm(item, events, &ready);
-		if (err) {
-			spin_lock_irq(&inst->lock);
-			item->events = before;
-			spin_unlock_irq(&inst->lock);
-		}
-		return err;
+		return 0;
 	}
 	/* The number names another file now. */
 	if (item)
@@ -156,7 +141,7 @@ bool dep_interest_remove(struct dep_instance *inst, int fd)
 
 	lockdep_assert_held(&inst->mtx);
 	spin_lock_irq(&inst->lock);
-	item = xa_load(&inst->interest, fd);
+	item = dep_fdmap_find(&inst->interest, fd);
 	if (item)
 		dep_item_unhook(item);
 	spin_unlock_irq(&inst->lock);
@@ -178,7 +163,7 @@ bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events)
 	struct dep_item *item;
 
 	spin_lock_irq(&inst->lock);
-	item = xa_load(&inst->interest, fd);
+	item = dep_fdmap_find(&inst->interest, fd);
 	if (item)
 		*events = item->events;
 	spin_unlock_irq(&inst->lock);
@@ -194,12 +179,12 @@ bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events)
 void dep_interest_clear(struct dep_instance *inst)
 {
 	struct dep_item *item;
-	unsigned long fd = 0;
+	unsigned int fd = 0;
 
 	lockdep_assert_held(&inst->mtx);
 	do {
 		spin_lock_irq(&inst->lock);
-		item = xa_find(&inst->interest, &fd, ULONG_MAX, XA_PRESENT);
+		item = dep_fdmap_next(&inst->interest, &fd);
 		if (item)
 			dep_item_unhook(item);
 		spin_unlock_irq(&inst->lock);

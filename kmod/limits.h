@@ -20,8 +20,17 @@
 #define DEP_ITEMS_PER_FILE	4096
 #define DEP_HEADS_PER_FILE	4096
 
-/* Entries that one write() handles between two looks at the scheduler. */
-#define DEP_WRITE_BATCH		64
+/*
+ * The largest fd number that can be watched.  The kernel's own limit,
+ * fs.nr_open, is 1048576 unless root raises it.
+ */
+#define DEP_MAX_FD		(2 * 1024 * 1024 - 1)
+
+/*
+ * Entries that one write() handles between two looks at the scheduler.  They
+ * stand on the stack, which kernels of today clear first.
+ */
+#define DEP_WRITE_BATCH		16
 
 /* The watch table: one bucket for so many pages of memory, within bounds. */
 #define DEP_PAGES_PER_BUCKET	8

@@ -62,9 +62,12 @@ static int __init devepoll_init(void)
 	err = dep_item_cache_init();
 	if (err)
 		return err;
-	err = dep_watch_init();
+	err = dep_fdmap_cache_init();
 	if (err)
 		goto err_item_cache;
+	err = dep_watch_init();
+	if (err)
+		goto err_fdmap_cache;
 	err = dep_release_register();
 	if (err)
 		goto err_watch;
@@ -81,6 +84,8 @@ err_release:
 	dep_release_unregister();
 err_watch:
 	dep_watch_exit();
+err_fdmap_cache:
+	dep_fdmap_cache_exit();
 err_item_cache:
 	dep_item_cache_exit();
 	return err;
@@ -91,6 +96,7 @@ static void __exit devepoll_exit(void)
 	dep_device_unregister();
 	dep_release_unregister();
 	dep_watch_exit();
+	dep_fdmap_cache_exit();
 	dep_item_cache_exit();
 }
 

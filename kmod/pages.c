@@ -7,14 +7,13 @@
  * know of a slot stands in the item and in the index, which follows the two
  * sets in the kernel's mapping and is not in the program's.
  */
-#include <linux/capability.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "charge.h"
 #include "compat.h"
 #include "harvest.h"
 #include "limits.h"
@@ -79,24 +78,6 @@ const struct dep_sink dep_pages_sink = {
 	.post = pages_post,
 	.forget = pages_forget,
 };
-
-static int pages_charge(struct user_struct *user, unsigned long nr)
-{
-	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	long before = atomic_long_read(&user->locked_vm);
-
-	do {
-		if (before + nr > limit && !capable(CAP_IPC_LOCK))
-			return -ENOMEM;
-	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &before,
-					  before + nr));
-	return 0;
-}
-
-static void pages_uncharge(struct user_struct *user, unsigned long nr)
-{
-	atomic_long_sub(nr, &user->locked_vm);
-}
 
 /* Frees what @pages has beyond @kept pages of each part. */
 static void pages_release(struct dep_pages *pages, u32 kept)
@@ -201,7 +182,7 @@ int dep_pages_alloc(struct dep_instance *inst, u32 room)
 	if (room <= inst->room)
 		return 0;
 
-	err = pages_charge(inst->user, more);
+	err = dep_charge_pages(inst->user, more);
 	if (err)
 		return err;
 	err = pages_grow(&fresh, pages, per_set);
@@ -217,7 +198,7 @@ int dep_pages_alloc(struct dep_instance *inst, u32 room)
 	return 0;
 
 err_uncharge:
-	pages_uncharge(inst->user, more);
+	dep_uncharge_pages(inst->user, more);
 	return err;
 }
 
@@ -272,7 +253,7 @@ void dep_pages_free(struct dep_instance *inst)
 	mutex_unlock(&inst->map_lock);
 
 	pages_release(&old, 0);
-	pages_uncharge(inst->user, PAGES_PARTS * (unsigned long)old.per_set);
+	dep_uncharge_pages(inst->user, PAGES_PARTS * (unsigned long)old.per_set);
 }
 
 static void pages_vm_open(struct vm_area_struct *vma)
@@ -289,7 +270,21 @@ static void pages_vm_close(struct vm_area_struct *vma)
 	atomic_dec(&inst->mappings);
 }
 
+/* The array of pages does not change while a mapping exists. */
+static vm_fault_t pages_vm_fault(struct vm_fault *vmf)
+{
+	struct dep_instance *inst = vmf->vma->vm_private_data;
+	struct dep_pages *pages = &inst->pages;
+
+	if (vmf->pgoff >= PAGES_MAPPED * pages->per_set)
+		return VM_FAULT_SIGBUS;
+	vmf->page = pages->pages[vmf->pgoff];
+	get_page(vmf->page);
+	return 0;
+}
+
 static const struct vm_operations_struct pages_vm_ops = {
+	.fault = pages_vm_fault,
 	.open = pages_vm_open,
 	.close = pages_vm_close,
 };
@@ -304,16 +299,14 @@ static const struct vm_operations_struct pages_vm_ops = {
  *
  * Context: process, mmap_lock held for writing.
  * Return: 0;
- * -EINVAL: no pages, or not all of them, or not from their start;
- * -ENOMEM: no memory for page tables.
+ * -EINVAL: no pages, or not all of them, or not from their start.
  */
 int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
 {
 	struct dep_pages *pages = &inst->pages;
-	int err;
+	int err = -EINVAL;
 
 	mutex_lock(&inst->map_lock);
-	err = -EINVAL;
 	if (!pages->per_set || inst->freeing || vma->vm_pgoff ||
 	    vma_pages(vma) != PAGES_MAPPED * pages->per_set)
 		goto out;
@@ -321,47 +314,30 @@ int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
 	vm_flags_mod(vma, VM_DONTEXPAND,
 		     VM_WRITE | VM_MAYWRITE | VM_EXEC | VM_MAYEXEC);
 	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
-	err = vm_map_pages(vma, pages->pages, PAGES_MAPPED * pages->per_set);
-	if (err)
-		goto out;
 	vma->vm_private_data = inst;
 	vma->vm_ops = &pages_vm_ops;
 	atomic_inc(&inst->mappings);
+	err = 0;
 out:
 	mutex_unlock(&inst->map_lock);
 	return err;
 }
 
 /**
- * dep_pages_offset() - where the events that wait will be found
- * @inst: the instance; without its lock the answer is for dep_pages_take()
- *
- * Return: the offset of the set being filled, in bytes.
- */
-unsigned long dep_pages_offset(const struct dep_instance *inst)
-{
-	const struct dep_pages *pages = &inst->pages;
-
-	return (READ_ONCE(pages->snapshot) & 1) *
-	       READ_ONCE(pages->per_set) * PAGE_SIZE;
-}
-
-/**
  * dep_pages_take() - hand the set being filled to the program
  * @inst: the instance
- * @harvest: the call that takes it
+ * @turn: the turn in which the call that takes it began
  * @offset: what dep_pages_offset() said and the program was told
  *
  * Return: the number of slots; 0 if there are none that this call may take, or
  * if they are somewhere else by now.
  */
-u32 dep_pages_take(struct dep_instance *inst, const struct dep_harvest *harvest,
-		   unsigned long offset)
+u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 {
 	u32 nr = 0;
 
 	spin_lock_irq(&inst->lock);
-	if (dep_harvest_may_take(harvest, inst) &&
+	if (dep_harvest_may_take(inst, turn) &&
 	    dep_pages_offset(inst) == offset) {
 		nr = inst->pending;
 		if (nr) {

@@ -7,7 +7,6 @@
 
 #include "instance.h"
 
-struct dep_harvest;
 struct vm_area_struct;
 
 extern const struct dep_sink dep_pages_sink;
@@ -16,8 +15,20 @@ int dep_pages_alloc(struct dep_instance *inst, u32 room);
 int dep_pages_retire(struct dep_instance *inst);
 void dep_pages_free(struct dep_instance *inst);
 int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma);
-unsigned long dep_pages_offset(const struct dep_instance *inst);
-u32 dep_pages_take(struct dep_instance *inst, const struct dep_harvest *harvest,
-		   unsigned long offset);
+u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset);
+
+/**
+ * dep_pages_offset() - where the events that wait will be found
+ * @inst: the instance; without its lock the answer is for dep_pages_take()
+ *
+ * Return: the offset of the set being filled, in bytes.
+ */
+static inline unsigned long dep_pages_offset(const struct dep_instance *inst)
+{
+	const struct dep_pages *pages = &inst->pages;
+
+	return READ_ONCE(pages->snapshot) & 1 ?
+	       READ_ONCE(pages->per_set) * PAGE_SIZE : 0;
+}
 
 #endif /* DEVEPOLL_PAGES_H */

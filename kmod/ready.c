@@ -41,7 +41,7 @@ static void ask_first(struct dep_instance *inst, bool harvesting)
 	ready = (__force u16)vfs_poll(file, &table);
 
 	spin_lock_irq(&inst->lock);
-	if (xa_load(&inst->interest, fd) == item)
+	if (dep_fdmap_find(&inst->interest, fd) == item)
 		dep_item_post(item, ready, harvesting);
 	spin_unlock_irq(&inst->lock);
 

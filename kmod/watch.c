@@ -85,6 +85,56 @@ static struct dep_watch *bucket_find(struct dep_bucket *bucket,
 }
 
 /*
+ * The uncommon part of a wake-up: the file must be asked, since the key says
+ * nothing (@events is all that the item wants then) or lies about @events.
+ */
+static noinline void watch_note(struct dep_item *item, u16 events)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+
+	lockdep_assert_held(&inst->lock);
+	if (!events || !list_empty(&item->ask))
+		return;
+	list_add_tail(&item->ask, &inst->asks);
+	if (idle)
+		dep_instance_wake(inst);
+}
+
+/* An unhooked item wants no events, so nothing is done for it. */
+static __always_inline void watch_notify(struct dep_item *item, __poll_t key)
+{
+	struct dep_instance *inst = item->inst;
+	u16 events;
+
+	spin_lock(&inst->lock);
+	events = item->events & (__force u16)key;
+	if (likely(events & ~DEP_UNSURE_EVENTS)) {
+		bool idle = !dep_instance_has_work(inst);
+
+		inst->sink->post(inst, item, events & ~DEP_UNSURE_EVENTS);
+		/* Whoever was woken for the first takes the later ones too. */
+		if (idle && !list_empty(&inst->waiters))
+			dep_instance_wake(inst);
+	}
+	if (unlikely(!(key & ~EPOLL_URING_WAKE)))
+		watch_note(item, item->events);
+	else if (unlikely(events & DEP_UNSURE_EVENTS))
+		watch_note(item, events);
+	if (unlikely(inst->polled) && dep_instance_has_work(inst))
+		dep_instance_wake_pollers(inst, key);
+	spin_unlock(&inst->lock);
+}
+
+/* The owner of the head is about to free it: see the banner. */
+static noinline void wait_pollfree(struct dep_wait *wait)
+{
+	list_del_init(&wait->entry.entry);
+	/* Pairs with wait_disarm(), which may free us right after. */
+	smp_store_release(&wait->head, NULL);
+}
+
+/*
  * The wake function.  Runs under the lock of the wait queue, in any context.
  */
 static int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode,
@@ -93,23 +143,19 @@ static int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode,
 	struct dep_wait *wait = container_of(entry, struct dep_wait, entry);
 	struct dep_watch *watch = wait->watch;
 	__poll_t events = key_to_poll(key);
-	bool pollfree = events & POLLFREE;
 	struct dep_item *item;
 	unsigned long flags;
 
-	if (unlikely(pollfree))
+	if (unlikely(events & POLLFREE))
 		events = 0;
 
 	spin_lock_irqsave(&watch->lock, flags);
 	list_for_each_entry(item, &watch->items, link)
-		dep_item_notify(item, events);
+		watch_notify(item, events);
 	spin_unlock_irqrestore(&watch->lock, flags);
 
-	if (unlikely(pollfree)) {
-		list_del_init(&wait->entry.entry);
-		/* Pairs with wait_disarm(), which may free us right after. */
-		smp_store_release(&wait->head, NULL);
-	}
+	if (unlikely(key_to_poll(key) & POLLFREE))
+		wait_pollfree(wait);
 	return 0;
 }
 
@@ -163,6 +209,7 @@ static struct dep_watch *watch_new(struct file *file)
 	watch = kmem_cache_alloc(watch_cache, GFP_KERNEL);
 	if (!watch)
 		return NULL;
+	INIT_HLIST_NODE(&watch->node);
 	watch->file = file;
 	spin_lock_init(&watch->lock);
 	watch->nr_items = 0;
@@ -171,136 +218,6 @@ static struct dep_watch *watch_new(struct file *file)
 	mutex_init(&watch->arm);
 	wait_init(&watch->wait, watch);
 	return watch;
-}
-
-/**
- * dep_watch_attach() - put an item on the watch of its file
- * @item: a hooked item; the caller holds a reference on its file
- *
- * Makes the watch if there is none.  It gets no wake-ups before
- * dep_watch_arm().
- *
- * Context: process, dep_instance.mtx held.
- * Return: 0;
- * -ENOSPC: too many items on this file;
- * -ENOMEM: no memory.
- */
-int dep_watch_attach(struct dep_item *item)
-{
-	struct dep_bucket *bucket = bucket_of(item->file);
-	struct dep_watch *watch, *fresh;
-
-	/* Most files are watched once: have one ready. */
-	fresh = watch_new(item->file);
-	if (!fresh)
-		return -ENOMEM;
-
-	spin_lock(&bucket->lock);
-	watch = bucket_find(bucket, item->file);
-	if (!watch) {
-		watch = fresh;
-		fresh = NULL;
-		hlist_add_head(&watch->node, &bucket->watches);
-	} else if (watch->nr_items >= DEP_ITEMS_PER_FILE) {
-		spin_unlock(&bucket->lock);
-		watch_free(fresh);
-		return -ENOSPC;
-	}
-	watch->nr_items++;
-	item->watch = watch;
-	spin_lock_irq(&watch->lock);
-	list_add_tail(&item->link, &watch->items);
-	spin_unlock_irq(&watch->lock);
-	spin_unlock(&bucket->lock);
-
-	if (fresh)
-		watch_free(fresh);
-	return 0;
-}
-
-/* Returns true if the watch has lost its last item: the caller frees it. */
-static bool watch_unlink(struct dep_watch *watch, struct dep_item *item)
-{
-	spin_lock_irq(&watch->lock);
-	list_del_init(&item->link);
-	spin_unlock_irq(&watch->lock);
-	item->watch = NULL;
-	return !--watch->nr_items;
-}
-
-/**
- * dep_watch_detach() - take an item off its watch
- * @item: an unhooked item that the caller owns; not attached is fine too
- *
- * With the last item of a file goes its watch.
- *
- * Context: process, no spin lock held.
- */
-void dep_watch_detach(struct dep_item *item)
-{
-	struct dep_bucket *bucket = bucket_of(item->file);
-	struct dep_watch *watch;
-	bool last;
-
-	spin_lock(&bucket->lock);
-	watch = item->watch;
-	last = watch && watch_unlink(watch, item);
-	if (last && !hlist_unhashed(&watch->node)) {
-		watch_disarm(watch);
-		/* Off the file before out of the table: dep_watch_maybe(). */
-		smp_mb();
-		hlist_del_init(&watch->node);
-	}
-	spin_unlock(&bucket->lock);
-
-	if (last)
-		watch_free(watch);
-}
-
-/**
- * dep_watch_file_gone() - the last reference on a file goes
- * @file: the file; its ->release has not been called yet
- *
- * Takes the file out of all interest sets and off all its wait queues.
- *
- * Context: process, possibly not preemptible; does not sleep.
- */
-void dep_watch_file_gone(struct file *file)
-{
-	struct dep_bucket *bucket = bucket_of(file);
-	struct dep_item *item, *next;
-	struct dep_watch *watch;
-	LIST_HEAD(gone);
-	bool last = false;
-
-	spin_lock(&bucket->lock);
-	watch = bucket_find(bucket, file);
-	if (!watch) {
-		spin_unlock(&bucket->lock);
-		return;
-	}
-	watch_disarm(watch);
-	hlist_del_init(&watch->node);
-	/* B keeps the items here, and so their instances alive. */
-	list_for_each_entry_safe(item, next, &watch->items, link) {
-		struct dep_instance *inst = item->inst;
-		unsigned long flags;
-		bool mine;
-
-		spin_lock_irqsave(&inst->lock, flags);
-		mine = dep_item_unhook(item);
-		spin_unlock_irqrestore(&inst->lock, flags);
-		if (!mine)
-			continue;
-		last = watch_unlink(watch, item);
-		list_add(&item->link, &gone);
-	}
-	spin_unlock(&bucket->lock);
-
-	list_for_each_entry_safe(item, next, &gone, link)
-		dep_item_free(item);
-	if (last)
-		watch_free(watch);
 }
 
 static bool watch_waits_on(struct dep_watch *watch, wait_queue_head_t *head)
@@ -344,7 +261,6 @@ static void watch_queue(struct file *file, wait_queue_head_t *head,
 	struct dep_wait *wait;
 
 	arming = container_of(table, struct dep_arming, table);
-	lockdep_assert_held(&arming->watch->arm);
 	if (arming->err || watch_waits_on(arming->watch, head))
 		return;
 	wait = watch_spare_wait(arming->watch);
@@ -356,32 +272,212 @@ static void watch_queue(struct file *file, wait_queue_head_t *head,
 	add_wait_queue(head, &wait->entry);
 }
 
-/**
- * dep_watch_arm() - wait on the file's wait queues, and ask what is ready
- * @item: an attached item; the caller holds a reference on its file
- * @events: the events it is interested in
- * @ready: out: what ->poll() answered
+/*
+ * Waits on the file's wait queues and asks what is ready.  The queues may
+ * differ by the events and by the calling process (signalfd), so ->poll() is
+ * called for each item; queues that the watch waits on already stay.
  *
- * The queues may differ by events and by the calling process (signalfd), so
- * ->poll() is asked for each item; queues that we wait on already stay.
- *
- * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: 0;
- * -ENOSPC: too many wait queues;
- * -ENOMEM: no memory.
+ * The caller holds arm, or nobody else can find the watch.
  */
-int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready)
+static int watch_arm(struct dep_watch *watch, u16 events, u16 *ready)
 {
-	struct dep_arming arming = { .watch = item->watch };
+	struct dep_arming arming = { .watch = watch };
 
 	might_sleep();
 	init_poll_funcptr(&arming.table, watch_queue);
 	arming.table._key = (__force __poll_t)events | EPOLLERR | EPOLLHUP;
-
-	mutex_lock(&item->watch->arm);
-	*ready = (__force u16)vfs_poll(item->file, &arming.table);
-	mutex_unlock(&item->watch->arm);
+	*ready = (__force u16)vfs_poll(watch->file, &arming.table);
 	return arming.err;
+}
+
+/* Puts the item on the watch that its file has; -ENOENT if it has none. */
+static int watch_join(struct dep_item *item)
+{
+	struct dep_bucket *bucket = bucket_of(item->file);
+	struct dep_watch *watch;
+	int err = 0;
+
+	if (!dep_watch_maybe(item->file))
+		return -ENOENT;
+	spin_lock(&bucket->lock);
+	watch = bucket_find(bucket, item->file);
+	if (!watch) {
+		err = -ENOENT;
+	} else if (watch->nr_items >= DEP_ITEMS_PER_FILE) {
+		err = -ENOSPC;
+	} else {
+		watch->nr_items++;
+		item->watch = watch;
+		spin_lock_irq(&watch->lock);
+		list_add_tail(&item->link, &watch->items);
+		spin_unlock_irq(&watch->lock);
+	}
+	spin_unlock(&bucket->lock);
+	return err;
+}
+
+/* Undoes watch_new_armed(). */
+static void watch_drop(struct dep_watch *watch, struct dep_item *item)
+{
+	/* Nobody can find it, and the caller's reference keeps the file. */
+	watch_disarm(watch);
+	list_del_init(&item->link);
+	watch_free(watch);
+}
+
+/* Makes a watch for the item alone and arms it, before anyone can find it. */
+static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
+{
+	struct dep_watch *watch;
+	int err;
+
+	watch = watch_new(item->file);
+	if (!watch)
+		return ERR_PTR(-ENOMEM);
+	watch->nr_items = 1;
+	list_add(&item->link, &watch->items);
+	err = watch_arm(watch, item->events, ready);
+	if (err) {
+		watch_drop(watch, item);
+		return ERR_PTR(err);
+	}
+	return watch;
+}
+
+/* Returns false if the file has got another watch meanwhile. */
+static bool watch_publish(struct dep_watch *watch, struct dep_item *item)
+{
+	struct dep_bucket *bucket = bucket_of(watch->file);
+	bool alone;
+
+	spin_lock(&bucket->lock);
+	alone = !bucket_find(bucket, watch->file);
+	if (alone) {
+		item->watch = watch;
+		hlist_add_head(&watch->node, &bucket->watches);
+	}
+	spin_unlock(&bucket->lock);
+	return alone;
+}
+
+/**
+ * dep_watch_attach() - put an item on the watch of its file
+ * @item: a hooked item; the caller holds a reference on its file
+ * @ready: out: what ->poll() of the file answered
+ *
+ * Events are posted for the item from now on.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: 0;
+ * -ENOSPC: too many items on this file, or too many wait queues;
+ * -ENOMEM: no memory.
+ */
+int dep_watch_attach(struct dep_item *item, u16 *ready)
+{
+	struct dep_watch *watch;
+	int err;
+
+	lockdep_assert_held(&item->inst->mtx);
+	for (;;) {
+		err = watch_join(item);
+		if (err != -ENOENT)
+			break;
+		watch = watch_new_armed(item, ready);
+		if (IS_ERR(watch))
+			return PTR_ERR(watch);
+		if (watch_publish(watch, item))
+			return 0;
+		watch_drop(watch, item);
+	}
+	if (err)
+		return err;
+
+	/* The item keeps the watch. */
+	watch = item->watch;
+	mutex_lock(&watch->arm);
+	err = watch_arm(watch, item->events, ready);
+	mutex_unlock(&watch->arm);
+	return err;
+}
+
+/**
+ * dep_watch_detach() - take an item off its watch
+ * @item: an unhooked item that the caller owns; not attached is fine too
+ *
+ * With the last item of a file goes its watch.
+ *
+ * Context: process, no spin lock held.
+ */
+void dep_watch_detach(struct dep_item *item)
+{
+	struct dep_bucket *bucket = bucket_of(item->file);
+	struct dep_watch *watch;
+	bool last;
+
+	spin_lock(&bucket->lock);
+	watch = item->watch;
+	last = watch && !--watch->nr_items;
+	if (last && !hlist_unhashed(&watch->node)) {
+		watch_disarm(watch);
+		/* Off the file before out of the table: dep_watch_maybe(). */
+		smp_mb();
+		hlist_del_init(&watch->node);
+	}
+	if (watch && !last) {
+		spin_lock_irq(&watch->lock);
+		list_del_init(&item->link);
+		spin_unlock_irq(&watch->lock);
+	}
+	spin_unlock(&bucket->lock);
+
+	if (last)
+		watch_free(watch);
+}
+
+/**
+ * dep_watch_file_gone() - the last reference on a file goes
+ * @file: the file; its ->release has not been called yet
+ *
+ * Takes the file out of all interest sets and off all its wait queues.
+ *
+ * Context: process, possibly not preemptible; does not sleep.
+ */
+void dep_watch_file_gone(struct file *file)
+{
+	struct dep_bucket *bucket = bucket_of(file);
+	struct dep_item *item, *next;
+	struct dep_watch *watch;
+	LIST_HEAD(gone);
+	bool last = false;
+
+	spin_lock(&bucket->lock);
+	watch = bucket_find(bucket, file);
+	if (!watch) {
+		spin_unlock(&bucket->lock);
+		return;
+	}
+	/* From here on only B guards the list: no wake function runs. */
+	watch_disarm(watch);
+	hlist_del_init(&watch->node);
+	/* B keeps the items on the watch, and so their instances alive. */
+	list_for_each_entry_safe(item, next, &watch->items, link) {
+		struct dep_instance *inst = item->inst;
+		bool mine;
+
+		spin_lock_irq(&inst->lock);
+		mine = dep_item_unhook(item);
+		spin_unlock_irq(&inst->lock);
+		if (mine) {
+			list_move(&item->link, &gone);
+			last = !--watch->nr_items;
+		}
+	}
+	spin_unlock(&bucket->lock);
+
+	list_for_each_entry_safe(item, next, &gone, link)
+		dep_item_free(item);
+	if (last)
+		watch_free(watch);
 }
 
 /**

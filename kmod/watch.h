@@ -42,9 +42,8 @@ static inline bool dep_watch_maybe(const struct file *file)
 }
 
 void dep_watch_file_gone(struct file *file);
-int dep_watch_attach(struct dep_item *item);
+int dep_watch_attach(struct dep_item *item, u16 *ready);
 void dep_watch_detach(struct dep_item *item);
-int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready);
 struct file *dep_watch_get_file(struct file *file);
 
 size_t dep_watch_cost(void);
