@@ -91,8 +91,8 @@ docs: ## render Documentation and the man pages: build/docs
 	$(call deps,base docs)
 	$(Q)tools/dev/docs.sh
 
-install: lib ## install module (running kernel), udev rule, library, man pages
-	$(Q)tools/dev/install.sh
+install: lib ## install module (KERNEL= or the running one), udev rule, library, man
+	$(Q)tools/dev/install.sh $(KERNEL)
 
 clean: ## remove build/ (the cache stays)
 	$(Q)rm -rf build

@@ -196,6 +196,8 @@ static long classic_poll(struct dep_instance *inst, int __user *timeout,
 		ret = classic_take(inst, turn, resoff, size);
 		if (ret > 0)
 			return ret;
+	} else if (!timeout_ms && dep_harvest_in_vain(inst, turn)) {
+		return 0;
 	}
 	return classic_wait(inst, turn, timeout_ms, resoff, size);
 }

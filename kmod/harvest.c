@@ -105,14 +105,6 @@ static void sleep_until_woken(const struct dep_harvest *harvest, bool blocked)
 	__set_current_state(TASK_RUNNING);
 }
 
-/* Nothing there, nothing to ask, and the turn is open: need not be locked. */
-static bool harvest_sees_nothing(const struct dep_harvest *harvest,
-				 const struct dep_instance *inst)
-{
-	return !dep_instance_has_work(inst) && !READ_ONCE(inst->asking) &&
-	       READ_ONCE(inst->turn_open) == harvest->turn;
-}
-
 /**
  * dep_harvest_wait() - wait until there are events that the call may take
  * @harvest: the call
@@ -130,9 +122,6 @@ int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
 {
 	struct dep_waiter waiter = { .task = current };
 	enum harvest_verdict verdict;
-
-	if (!harvest->timeout_ms && harvest_sees_nothing(harvest, inst))
-		return 0;
 
 	INIT_LIST_HEAD(&waiter.link);
 	harvest_set_deadline(harvest);

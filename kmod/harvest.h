@@ -59,6 +59,21 @@ static inline bool dep_harvest_at_once(const struct dep_instance *inst)
 	       READ_ONCE(inst->asks.next) == &inst->asks;
 }
 
+/**
+ * dep_harvest_in_vain() - would a call that does not wait find nothing?
+ * @inst: the instance; not locked: an event of this moment is the next call's
+ * @turn: the turn in which the call began
+ *
+ * Return: true if nothing is pending, nothing has to be asked or is being
+ * asked, and the turn is known to be open.
+ */
+static inline bool dep_harvest_in_vain(const struct dep_instance *inst,
+				       u64 turn)
+{
+	return !dep_instance_has_work(inst) && !READ_ONCE(inst->asking) &&
+	       READ_ONCE(inst->turn_open) == turn;
+}
+
 int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst);
 void dep_harvest_pass(struct dep_instance *inst);
 void dep_harvest_wake_all(struct dep_instance *inst);

@@ -85,20 +85,32 @@ static struct dep_watch *bucket_find(struct dep_bucket *bucket,
 }
 
 /*
- * The uncommon part of a wake-up: the file must be asked, since the key says
- * nothing (@events is all that the item wants then) or lies about @events.
+ * The uncommon wake-up: somebody sleeps, or the file must be asked, since the
+ * key says nothing or claims what it can't know.
  */
-static noinline void watch_note(struct dep_item *item, u16 events)
+static noinline void watch_notify_slow(struct dep_item *item, __poll_t key)
 {
 	struct dep_instance *inst = item->inst;
 	bool idle = !dep_instance_has_work(inst);
+	u16 events, ask;
 
 	lockdep_assert_held(&inst->lock);
-	if (!events || !list_empty(&item->ask))
+	events = item->events & (__force u16)key;
+	ask = key & ~EPOLL_URING_WAKE ? events & DEP_UNSURE_EVENTS :
+					item->events;
+	events &= ~DEP_UNSURE_EVENTS;
+	if (!(events | ask))
 		return;
-	list_add_tail(&item->ask, &inst->asks);
+
+	if (ask && list_empty(&item->ask))
+		list_add_tail(&item->ask, &inst->asks);
+	if (events)
+		inst->sink->post(inst, item, events);
+	/* Whoever was woken for the first event takes the later ones too. */
 	if (idle)
 		dep_instance_wake(inst);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, key);
 }
 
 /* An unhooked item wants no events, so nothing is done for it. */
@@ -109,20 +121,11 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key)
 
 	spin_lock(&inst->lock);
 	events = item->events & (__force u16)key;
-	if (likely(events & ~DEP_UNSURE_EVENTS)) {
-		bool idle = !dep_instance_has_work(inst);
-
-		inst->sink->post(inst, item, events & ~DEP_UNSURE_EVENTS);
-		/* Whoever was woken for the first takes the later ones too. */
-		if (idle && !list_empty(&inst->waiters))
-			dep_instance_wake(inst);
-	}
-	if (unlikely(!(key & ~EPOLL_URING_WAKE)))
-		watch_note(item, item->events);
-	else if (unlikely(events & DEP_UNSURE_EVENTS))
-		watch_note(item, events);
-	if (unlikely(inst->polled) && dep_instance_has_work(inst))
-		dep_instance_wake_pollers(inst, key);
+	if (likely(events && !(events & DEP_UNSURE_EVENTS) &&
+		   list_empty(&inst->waiters) && !inst->polled))
+		inst->sink->post(inst, item, events);
+	else
+		watch_notify_slow(item, key);
 	spin_unlock(&inst->lock);
 }
 

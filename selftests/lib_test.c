@@ -80,6 +80,15 @@ static void remove_node(char *path)
 	rmdir(path);
 }
 
+/* The address sanitizer's look for leaks, in a program built with it. */
+extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
+static bool leaks_memory(void)
+{
+	return __lsan_do_recoverable_leak_check &&
+	       __lsan_do_recoverable_leak_check();
+}
+
 FIXTURE(lib)
 {
 	struct devepoll *set;
@@ -96,6 +105,7 @@ FIXTURE_SETUP(lib)
 FIXTURE_TEARDOWN(lib)
 {
 	EXPECT_EQ(0, devepoll_close(self->set));
+	EXPECT_FALSE(leaks_memory());
 }
 
 TEST(open_of_a_missing_node_is_enoent)

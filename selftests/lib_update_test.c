@@ -24,6 +24,15 @@
 #define CAPACITY	512
 #define FAILURES	16
 
+/* The address sanitizer's look for leaks, in a program built with it. */
+extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
+static bool leaks_memory(void)
+{
+	return __lsan_do_recoverable_leak_check &&
+	       __lsan_do_recoverable_leak_check();
+}
+
 FIXTURE(lib_update)
 {
 	struct devepoll *set;
@@ -46,6 +55,7 @@ FIXTURE_SETUP(lib_update)
 FIXTURE_TEARDOWN(lib_update)
 {
 	EXPECT_EQ(0, devepoll_close(self->set));
+	EXPECT_FALSE(leaks_memory());
 }
 
 #define update(changes, nr)						\

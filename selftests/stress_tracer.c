@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Switches the function tracer on the function that the module hooks. */
+/*
+ * Switches the function tracer on the function that the module hooks, and on
+ * nothing else: recording command names would patch the scheduler each time,
+ * and QEMU 7.2 sometimes goes on executing the breakpoint that was there during
+ * the patch, for ever where interrupts are off.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +36,8 @@ bool tracer_find(void)
 {
 	if (access(TRACEFS "/current_tracer", W_OK))
 		mount("tracefs", TRACEFS, "tracefs", 0, NULL);
-	return tracefs_write("set_ftrace_filter", HOOKED_FUNCTION "\n");
+	return tracefs_write("options/record-cmd", "0") &&
+	       tracefs_write("set_ftrace_filter", HOOKED_FUNCTION "\n");
 }
 
 bool tracer_toggle(struct rng *rng)
@@ -49,5 +55,6 @@ void tracer_stop(void)
 {
 	tracefs_write("current_tracer", "nop");
 	tracefs_write("set_ftrace_filter", "\n");
+	tracefs_write("options/record-cmd", "1");
 	tracefs_write("tracing_on", "1");
 }

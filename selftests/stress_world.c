@@ -88,6 +88,8 @@ void set_map(struct set *s, struct rng *rng)
 		return;
 	s->map = map;
 	s->len = EP_MAP_SIZE(s->capacity);
+	/* What was harvested between unmapping and here is not in this one. */
+	atomic_fetch_add(&s->generation, 1);
 }
 
 bool world_open(struct rng *rng)

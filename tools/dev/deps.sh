@@ -12,7 +12,8 @@ set -u
 base='
 	bc binutils bison busybox-static ca-certificates cpio debian-archive-keyring
 	debootstrap flex g++ gcc gcc-multilib kmod libc6-dev libelf-dev libssl-dev
-	make mandoc pkg-config python3 qemu-system-x86 rsync xz-utils zstd
+	make mandoc pkg-config python3 qemu-system-x86 rsync udev
+	xz-utils zstd
 '
 demo='
 	apache2-utils curl

@@ -7,6 +7,9 @@
 # this file in the initramfs.  What the host must know goes to the verdict port,
 # a line each; "status N" is the last one, and without it the run has failed.
 
+# busybox's shell has more than POSIX; /conf is in the guest alone
+# shellcheck disable=SC3043,SC3045,SC1091
+
 export PATH=/bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys
@@ -140,6 +143,7 @@ cd /new || fail "no /new"
 mount --move . /
 
 if [ "$interactive" ]; then
+	# shellcheck disable=SC2086 # several words
 	[ "$tty_size" ] && stty -F /dev/ttyS1 $tty_size
 	setsid -c chroot . /bin/sh /run/devepoll-command \
 		</dev/ttyS1 >/dev/ttyS1 2>&1 3>&-
