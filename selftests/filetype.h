@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kinds of files that can be polled, each with what can happen to it.
+ */
+#ifndef SELFTESTS_FILETYPE_H
+#define SELFTESTS_FILETYPE_H
+
+#include <poll.h>
+#include <sys/types.h>
+
+/* A file of some kind, and what is needed to make things happen to it. */
+struct probe {
+	int fd;			/* watched */
+	int peer;		/* its other end, or where it is driven from */
+	int twin;		/* what poll(2) is asked about: fd as a rule */
+	int port;
+	pid_t children[2];
+	char path[128];
+	void *rings[2];
+};
+
+struct happening {
+	const char *what;
+	int (*make)(struct probe *probe);	/* 0 or -errno */
+	short events;	/* at least these come of it */
+};
+
+struct filetype {
+	/*
+	 * 0 or -errno; -EOPNOTSUPP where the kernel was built without it.
+	 * Members that are not set are -1 and 0.
+	 */
+	int (*open)(struct probe *probe);
+	void (*close)(struct probe *probe);	/* beyond the three fds */
+	struct happening happenings[5];
+	/* what poll(2) shows though no wake-up ever speaks of it */
+	short unannounced;
+};
+
+#define READABLE	(POLLIN | POLLRDNORM)
+#define WRITABLE	(POLLOUT | POLLWRNORM)
+#define CHANGED		(POLLERR | POLLPRI)
+
+extern const struct filetype
+	filetype_pipe_read, filetype_pipe_write, filetype_fifo_read,
+	filetype_fifo_both, filetype_eventfd, filetype_timerfd,
+	filetype_signalfd, filetype_pidfd, filetype_mqueue, filetype_io_uring,
+	filetype_tcp_data, filetype_tcp_room, filetype_tcp_reset,
+	filetype_tcp_connect, filetype_tcp_refused, filetype_tcp_listener,
+	filetype_udp, filetype_udp_error, filetype_unix_stream,
+	filetype_unix_stream_room, filetype_unix_dgram,
+	filetype_unix_dgram_room, filetype_unix_listener, filetype_netlink,
+	filetype_packet, filetype_pty_master, filetype_pty_slave,
+	filetype_inotify, filetype_fanotify, filetype_mounts,
+	filetype_sysfs_attribute, filetype_cgroup_events, filetype_pressure,
+	filetype_kmsg, filetype_hostname, filetype_sysctl;
+
+/* Happenings that many have in common. */
+int make_peer_write(struct probe *probe);
+int make_peer_drain(struct probe *probe);
+int make_peer_close(struct probe *probe);
+
+#endif /* SELFTESTS_FILETYPE_H */
