@@ -52,7 +52,7 @@
  *	M	dep_instance.mtx
  *	P	dep_instance.map_lock
  *	B	dep_bucket.lock
- *	A	dep_watch.arm, or nobody else can see the watch any more
+ *	A	dep_watch.arm, or nobody else can see the watch (yet, or any more)
  *	W	dep_watch.lock
  *	L	dep_instance.lock
  *	+	both to write, either to read
@@ -71,8 +71,9 @@
  *			whoever unhooked it, who takes it off its watch (B, W)
  *			and frees it
  *
- * A watch lives from its first item to its last: it is made and found under B,
- * in the table while its file is open, and freed when its last item has left.
+ * A watch lives from its first item to its last: it is armed before anyone can
+ * find it, put into the table under B, found under B, stays there while its
+ * file is open, and is freed when its last item has left.
  *
  * Removal paths
  * =============
@@ -107,10 +108,10 @@
  *
  *  - POLLFREE: the owner of a wait-queue head is about to free it after a
  *    grace period.  dep_watch_wake takes the entry off and stores NULL to
- *    dep_wait.head with release; dep_watch_disarm loads it with acquire under
+ *    dep_wait.head with release; wait_disarm loads it with acquire under
  *    rcu_read_lock.  After that store the waker touches neither entry nor
  *    watch.
- *  - The bucket's first pointer: dep_watch_disarm, smp_mb, removal from the
+ *  - The bucket's first pointer: watch_disarm, smp_mb, removal from the
  *    table; the hook loads the pointer with acquire.
  *  - Temporary references for ->poll(): taken under B while the watch is in
  *    the table, which keeps the hook, and so the freeing of the file, out.
