@@ -52,7 +52,7 @@
  *	M	dep_instance.mtx
  *	P	dep_instance.map_lock
  *	B	dep_bucket.lock
- *	A	dep_watch.arm, or nobody else can see the watch (yet, or any more)
+ *	A	dep_watch.arm, or nobody else can see the watch, yet or any more
  *	W	dep_watch.lock
  *	L	dep_instance.lock
  *	+	both to write, either to read
