@@ -40,7 +40,15 @@ static void catch_signals(struct server *srv)
 		err(1, "sigaction");
 }
 
-static void listen_on(struct server *srv, unsigned short port)
+/* Small buffers let writes block soon, which is what a test wants. */
+static void set_buffers(int fd, int size)
+{
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)))
+		err(1, "socket buffers of %d bytes", size);
+}
+
+static void listen_on(struct server *srv, unsigned short port, int bufsize)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
@@ -55,6 +63,8 @@ static void listen_on(struct server *srv, unsigned short port)
 	if (srv->listen_fd < 0)
 		err(1, "socket");
 	setsockopt(srv->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bufsize)
+		set_buffers(srv->listen_fd, bufsize);
 	if (bind(srv->listen_fd, (struct sockaddr *)&addr, len))
 		err(1, "bind to port %d", port);
 	if (listen(srv->listen_fd, SOMAXCONN))
@@ -92,10 +102,10 @@ static int read_number(const char *arg, int max)
 
 void server_start(struct server *srv, int argc, char **argv)
 {
-	int opt, port = 8080;
+	int opt, port = 8080, bufsize = 0;
 
 	*srv = (struct server){ .device = "/dev/epoll", .maxfds = 4096 };
-	while ((opt = getopt(argc, argv, "p:n:d:")) != -1) {
+	while ((opt = getopt(argc, argv, "p:n:d:b:")) != -1) {
 		switch (opt) {
 		case 'p':
 			port = read_number(optarg, 65535);
@@ -103,12 +113,15 @@ void server_start(struct server *srv, int argc, char **argv)
 		case 'n':
 			srv->maxfds = read_number(optarg, 1 << 20);
 			break;
+		case 'b':
+			bufsize = read_number(optarg, 1 << 20);
+			break;
 		case 'd':
 			srv->device = optarg;
 			break;
 		default:
 			fprintf(stderr,
-				"usage: %s [-p port] [-n maxfds] [-d device]\n",
+				"usage: %s [-p port] [-n maxfds] [-d device] [-b bufsize]\n",
 				argv[0]);
 			exit(2);
 		}
@@ -117,7 +130,7 @@ void server_start(struct server *srv, int argc, char **argv)
 	if (http_init(srv->maxfds))
 		err(1, "no room for %d connections", srv->maxfds);
 	catch_signals(srv);
-	listen_on(srv, port);
+	listen_on(srv, port, bufsize);
 }
 
 void server_ready(const struct server *srv)
