@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	v = mmap(NULL, sizeof(*v), PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (v == MAP_FAILED)
+	if (v == MAP_FAILED || !tracer_lock_init())
 		ksft_exit_fail_msg("no memory\n");
 
 	for (i = 0; i < PAIRS; i++)

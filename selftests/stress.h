@@ -4,6 +4,7 @@
 #define STRESS_H
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,6 +64,12 @@ bool file_post(enum file_kind kind, int fd);
 /* Reads all that is there and returns how many posts it answers. */
 unsigned int file_drain(enum file_kind kind, int fd);
 
+/*
+ * Read-locked by all processes while they may close a file, write-locked while
+ * the tracer is switched: see stress_tracer.c.
+ */
+extern pthread_rwlock_t *closing_lock;
+
 /* One child process that looks for lost wake-ups; the status is its verdict. */
 int pair_run(uint64_t seed, unsigned int seconds);
 
@@ -78,6 +85,7 @@ struct chaos_verdict {
 void chaos_run(uint64_t seed, unsigned int seconds, struct chaos_verdict *v);
 
 /* The tracer on the function that the module hooks. */
+bool tracer_lock_init(void);
 bool tracer_find(void);
 bool tracer_toggle(struct rng *rng);
 void tracer_stop(void);

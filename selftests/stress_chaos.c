@@ -43,7 +43,9 @@ static void *chaos_thread(void *arg)
 	while (!atomic_load(&stopping)) {
 		struct operation *op = pick_operation(rng);
 
+		pthread_rwlock_rdlock(closing_lock);
 		op->run(rng);
+		pthread_rwlock_unlock(closing_lock);
 		atomic_fetch_add(&op->done, 1);
 	}
 	return NULL;

@@ -207,6 +207,42 @@ static void churn_epoll(struct pair *p)
 	close(ep);
 }
 
+static void churn_once(struct pair *p, struct rng *rng)
+{
+	struct pair_file *f = &p->files[rng_below(rng, p->nfiles)];
+	struct pollfd swap[2] = {
+		{ .fd = f->rfd, .events = POLLREMOVE },
+		{ .fd = f->rfd, .events = POLLIN },
+	};
+	struct pollfd q = { .fd = p->set, .events = POLLIN };
+
+	switch (rng_below(rng, 8)) {
+	case 0:
+	case 1:
+		if (write(p->set, swap, sizeof(swap)) != sizeof(swap))
+			_exit(1);
+		break;
+	case 2:
+		pair_write(p->set, f->rfd, POLLIN | POLLRDNORM);
+		break;
+	case 3:
+		close(dup(f->rfd));
+		break;
+	case 4:
+		churn_other_set(f, rng_below(rng, 2));
+		break;
+	case 5:
+		poll(&q, 1, 0);
+		break;
+	case 6:
+		churn_other_file(p, rng);
+		break;
+	default:
+		churn_epoll(p);
+		break;
+	}
+}
+
 static void *churn(void *arg)
 {
 	struct pair *p = arg;
@@ -214,39 +250,10 @@ static void *churn(void *arg)
 
 	rng_seed(&rng, p->seed, 2);
 	while (!atomic_load(&p->stop)) {
-		struct pair_file *f = &p->files[rng_below(&rng, p->nfiles)];
-		struct pollfd swap[2] = {
-			{ .fd = f->rfd, .events = POLLREMOVE },
-			{ .fd = f->rfd, .events = POLLIN },
-		};
-		struct pollfd q = { .fd = p->set, .events = POLLIN };
-
+		pthread_rwlock_rdlock(closing_lock);
+		churn_once(p, &rng);
+		pthread_rwlock_unlock(closing_lock);
 		p->swaps++;
-		switch (rng_below(&rng, 8)) {
-		case 0:
-		case 1:
-			if (write(p->set, swap, sizeof(swap)) != sizeof(swap))
-				_exit(1);
-			break;
-		case 2:
-			pair_write(p->set, f->rfd, POLLIN | POLLRDNORM);
-			break;
-		case 3:
-			close(dup(f->rfd));
-			break;
-		case 4:
-			churn_other_set(f, rng_below(&rng, 2));
-			break;
-		case 5:
-			poll(&q, 1, 0);
-			break;
-		case 6:
-			churn_other_file(p, &rng);
-			break;
-		default:
-			churn_epoll(p);
-			break;
-		}
 	}
 	return NULL;
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Switches the function tracer on the function that the module hooks, and on
- * nothing else: recording command names would patch the scheduler each time,
- * and QEMU 7.2 sometimes goes on executing the breakpoint that was there during
- * the patch, for ever where interrupts are off.
+ * Switches the function tracer on the function that the module hooks.
+ *
+ * While the kernel patches an instruction, a breakpoint stands there.  QEMU 7.2
+ * with one thread per processor sometimes goes on executing that breakpoint
+ * when it is gone, and then the guest hangs for ever.  It can't where nobody
+ * executes the patched function meanwhile.  So no file is closed while the
+ * tracer is being switched, and command names are not recorded, because that
+ * patches the scheduler.
  */
-#include <errno.h>
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -16,15 +21,35 @@
 
 #define TRACEFS "/sys/kernel/tracing"
 #define HOOKED_FUNCTION "locks_remove_file"
+/* An empty filter would mean all functions. */
+#define QUIET_FUNCTION "vfs_fallocate"
 
-static bool tracefs_write(const char *file, const char *text)
+pthread_rwlock_t *closing_lock;
+
+/* Before any fork. */
+bool tracer_lock_init(void)
+{
+	pthread_rwlockattr_t attr;
+
+	closing_lock = mmap(NULL, sizeof(*closing_lock), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (closing_lock == MAP_FAILED)
+		return false;
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_rwlockattr_setkind_np(&attr,
+			PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	return !pthread_rwlock_init(closing_lock, &attr);
+}
+
+static bool tracefs_write_flags(const char *file, const char *text, int flags)
 {
 	char path[128];
 	bool done;
 	int fd;
 
 	snprintf(path, sizeof(path), TRACEFS "/%s", file);
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	fd = open(path, O_WRONLY | O_CLOEXEC | flags);
 	if (fd < 0)
 		return false;
 	done = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
@@ -32,23 +57,51 @@ static bool tracefs_write(const char *file, const char *text)
 	return done;
 }
 
+static bool tracefs_write(const char *file, const char *text)
+{
+	return tracefs_write_flags(file, text, O_TRUNC);
+}
+
 bool tracer_find(void)
 {
 	if (access(TRACEFS "/current_tracer", W_OK))
 		mount("tracefs", TRACEFS, "tracefs", 0, NULL);
 	return tracefs_write("options/record-cmd", "0") &&
-	       tracefs_write("set_ftrace_filter", HOOKED_FUNCTION "\n");
+	       tracefs_write("set_ftrace_filter", QUIET_FUNCTION "\n") &&
+	       tracefs_write("current_tracer", "function");
 }
 
+/* Waits for whoever may be closing a file. */
+static bool tracer_set(const char *file, const char *text, int flags)
+{
+	bool done;
+
+	pthread_rwlock_wrlock(closing_lock);
+	done = tracefs_write_flags(file, text, flags);
+	pthread_rwlock_unlock(closing_lock);
+	return done;
+}
+
+/*
+ * The tracer comes to the function and goes again.  Most often the filter is
+ * changed; switching the whole tracer off takes long.
+ */
 bool tracer_toggle(struct rng *rng)
 {
-	bool on;
+	bool done;
 
+	done = tracer_set("set_ftrace_filter", HOOKED_FUNCTION "\n", O_APPEND);
+	usleep(rng_below(rng, 50000));
 	if (rng_below(rng, 4) == 0)
 		tracefs_write("tracing_on", rng_below(rng, 2) ? "1" : "0");
-	on = tracefs_write("current_tracer", "function");
-	usleep(rng_below(rng, 20000));
-	return tracefs_write("current_tracer", "nop") && on;
+	if (rng_below(rng, 16) == 0) {
+		tracer_set("current_tracer", "nop", O_TRUNC);
+		tracer_set("current_tracer", "function", O_TRUNC);
+	}
+	done &= tracer_set("set_ftrace_filter", "!" HOOKED_FUNCTION "\n",
+			   O_APPEND);
+	usleep(rng_below(rng, 50000));
+	return done;
 }
 
 void tracer_stop(void)
