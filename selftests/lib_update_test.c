@@ -17,21 +17,12 @@
 
 #include "kselftest_harness.h"
 
-#include "devepoll.h"
 #include "helpers.h"
+#include "lib_helpers.h"
 
 /* One page of results, so that it is the same room however it is counted. */
 #define CAPACITY	512
 #define FAILURES	16
-
-/* The address sanitizer's look for leaks, in a program built with it. */
-extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
-
-static bool leaks_memory(void)
-{
-	return __lsan_do_recoverable_leak_check &&
-	       __lsan_do_recoverable_leak_check();
-}
 
 FIXTURE(lib_update)
 {
@@ -60,15 +51,6 @@ FIXTURE_TEARDOWN(lib_update)
 
 #define update(changes, nr)						\
 	devepoll_update(self->set, changes, nr, self->failures, FAILURES)
-
-/* The number that the next open file gets. */
-static int free_fd(void)
-{
-	int fd = open("/dev/null", O_RDONLY);
-
-	close(fd);
-	return fd;
-}
 
 static int closed_fd(void)
 {
