@@ -4,9 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -27,17 +25,17 @@
  */
 struct last_entries {
 	const struct pollfd *changes;
-	uint32_t *slots;
+	unsigned int *slots;
 	size_t mask;
 };
 
 /* The slot of an fd, or the free one where it belongs. */
-static uint32_t *last_slot(const struct last_entries *last, int fd)
+static unsigned int *last_slot(const struct last_entries *last, int fd)
 {
-	size_t i = (uint32_t)fd * 2654435769U;
+	size_t i = (unsigned int)fd * 2654435769U;
 
 	for (;; i++) {
-		uint32_t *slot = &last->slots[i & last->mask];
+		unsigned int *slot = &last->slots[i & last->mask];
 
 		if (!*slot || last->changes[*slot - 1].fd == fd)
 			return slot;
