@@ -175,7 +175,10 @@ if [ "$module" ] && [ -z "$keep_module" ]; then
 	name=${module##*/}
 	name=$(echo "${name%.ko}" | tr - _)
 	tries=0
-	while grep -q "^$name " /proc/modules && ! rmmod "$name" 2>/rmmod.err; do
+	# busybox's rmmod may well say that it did what it did not.
+	while grep -q "^$name " /proc/modules; do
+		rmmod "$name" 2>/rmmod.err
+		grep -q "^$name " /proc/modules || break
 		tries=$((tries + 1))
 		[ $tries -lt 100 ] || fail "$name can't be unloaded after every process ended: $(cat /rmmod.err)"
 		usleep 50000
