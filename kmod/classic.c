@@ -203,7 +203,7 @@ static long classic_poll(struct dep_instance *inst, int __user *timeout,
 }
 
 static noinline long classic_ispolled(struct dep_instance *inst,
-			     struct pollfd __user *arg)
+				      struct pollfd __user *arg)
 {
 	struct pollfd entry;
 	u16 events;

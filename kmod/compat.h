@@ -37,7 +37,7 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
  * last one is gone already.  The caller sees to it that the struct file can't
  * be freed meanwhile.
  */
-#if __has_include(<linux/file_ref.h>)
+#ifdef DEP_HAVE_FILE_REF
 static inline bool dep_file_get(struct file *file)
 {
 	return file_ref_get(&file->f_ref);

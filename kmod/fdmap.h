@@ -9,13 +9,14 @@
 #ifndef DEVEPOLL_FDMAP_H
 #define DEVEPOLL_FDMAP_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 struct dep_item;
 struct user_struct;
 
 #define DEP_LEAF_SHIFT	6
-#define DEP_LEAF_SIZE	(1U << DEP_LEAF_SHIFT)
+#define DEP_LEAF_SIZE	BIT(DEP_LEAF_SHIFT)
 
 /**
  * struct dep_leaf - the items of some consecutive numbers

@@ -73,12 +73,12 @@ static enum harvest_verdict harvest_look(struct dep_harvest *harvest,
 		return HARVEST_NO_ROOM;
 	/* This call began after that turn: its memory is free again. */
 	if (inst->turn_open < harvest->turn)
-		inst->turn_open = harvest->turn;
+		WRITE_ONCE(inst->turn_open, harvest->turn);
 
 	if (inst->pending && !fatal_signal_pending(current)) {
 		if (!dep_harvest_may_take(inst, harvest->turn) &&
 		    reader_is_gone(inst))
-			inst->turn_open = inst->turn;
+			WRITE_ONCE(inst->turn_open, inst->turn);
 		if (dep_harvest_may_take(inst, harvest->turn))
 			return HARVEST_TAKE;
 		blocked = true;

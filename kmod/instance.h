@@ -227,6 +227,7 @@ struct dep_pages {
  * @user: const: who pays
  */
 struct dep_instance {
+	/* L: what a wake-up touches; nests the scheduler's locks. */
 	spinlock_t lock;
 	struct dep_fdmap interest;
 	const struct dep_sink *sink;
@@ -246,7 +247,9 @@ struct dep_instance {
 
 	atomic_t mappings;
 	bool freeing;
+	/* M: adding and asking; nests map_lock, arm, B, L and ->poll(). */
 	struct mutex mtx;
+	/* P: the pages against mmap; nests L. */
 	struct mutex map_lock;
 	wait_queue_head_t poll_queue;
 	struct irq_work poll_work;

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/rcupdate.h>
 
 #include "classic.h"
 #include "device.h"
@@ -95,6 +96,8 @@ static void __exit devepoll_exit(void)
 {
 	dep_device_unregister();
 	dep_release_unregister();
+	/* A wake-up that brought POLLFREE may be on its last instructions. */
+	synchronize_rcu();
 	dep_watch_exit();
 	dep_fdmap_cache_exit();
 	dep_item_cache_exit();

@@ -253,7 +253,7 @@ void dep_pages_free(struct dep_instance *inst)
 	mutex_unlock(&inst->map_lock);
 
 	pages_release(&old, 0);
-	dep_uncharge_pages(inst->user, PAGES_PARTS * (unsigned long)old.per_set);
+	dep_uncharge_pages(inst->user, PAGES_PARTS * old.per_set);
 }
 
 static void pages_vm_open(struct vm_area_struct *vma)

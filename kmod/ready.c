@@ -17,6 +17,7 @@
  * Called with the instance locked, and returns so.
  */
 static void ask_first(struct dep_instance *inst, bool harvesting)
+	__must_hold(&inst->lock)
 {
 	struct file *file;
 	struct dep_item *item;

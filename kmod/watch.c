@@ -40,10 +40,12 @@ struct dep_wait {
 struct dep_watch {
 	struct hlist_node node;
 	struct file *file;
+	/* W: the items, for a wake-up; nests L. */
 	spinlock_t lock;
 	u32 nr_items;
 	u32 nr_waits;
 	struct list_head items;
+	/* A: the wait queues; nests ->poll(). */
 	struct mutex arm;
 	struct dep_wait wait;
 };

@@ -18,6 +18,7 @@
  */
 struct dep_bucket {
 	struct hlist_head watches;
+	/* B: the bucket; nests wait-queue heads, W and L. */
 	spinlock_t lock;
 };
 
@@ -38,6 +39,7 @@ static inline bool dep_watch_maybe(const struct file *file)
 {
 	unsigned int nr = hash_ptr(file, dep_watch_table_bits);
 
+	/* Pairs with smp_mb() in dep_watch_detach(). */
 	return smp_load_acquire(&dep_watch_table[nr].watches.first);
 }
 
