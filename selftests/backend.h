@@ -136,7 +136,7 @@ char *dep_map(int fd, size_t size);
 		ASSERT_EQ(0, set_open(&self->set, variant->ops, room))	\
 			TH_LOG("no %s here", variant->ops->name);	\
 	}								\
-	FIXTURE_TEARDOWN(fixture)						\
+	FIXTURE_TEARDOWN(fixture)					\
 	{								\
 		set_close(&self->set);					\
 	}
@@ -151,7 +151,7 @@ char *dep_map(int fd, size_t size);
 
 #define SET_FIXTURE(fixture, room)					\
 	DEVEPOLL_FIXTURE(fixture, room)					\
-	FIXTURE_VARIANT_ADD(fixture, sysepoll) {				\
+	FIXTURE_VARIANT_ADD(fixture, sysepoll) {			\
 		.ops = &backend_sysepoll,				\
 	};
 

@@ -65,7 +65,8 @@ const struct filetype filetype_pty_slave = {
 
 static int make_folder(struct probe *probe)
 {
-	strcpy(probe->path, "/tmp/devepoll-filetype-XXXXXX");
+	snprintf(probe->path, sizeof(probe->path),
+		 "/tmp/devepoll-filetype-XXXXXX");
 	return mkdtemp(probe->path) ? 0 : -errno;
 }
 

@@ -87,16 +87,6 @@ const struct filetype filetype_tcp_data = {
 	},
 };
 
-static int open_tcp_room(struct probe *probe)
-{
-	int ret = open_tcp_data(probe);
-
-	/* What is in flight may free some room again: until it stays full. */
-	if (!ret && !await((fill(probe->fd), !poll_now(probe->fd, POLLOUT))))
-		ret = -ETIMEDOUT;
-	return ret;
-}
-
 /* One reading may not open the window far enough. */
 static int make_tcp_drained(struct probe *probe)
 {
@@ -104,10 +94,26 @@ static int make_tcp_drained(struct probe *probe)
 	       0 : -ETIMEDOUT;
 }
 
+/* What is in flight may free some room again: until it stays full. */
+static int make_tcp_full(struct probe *probe)
+{
+	return await((fill(probe->fd), !poll_now(probe->fd, POLLOUT))) ?
+	       0 : -ETIMEDOUT;
+}
+
+static int open_tcp_room(struct probe *probe)
+{
+	int ret = open_tcp_data(probe);
+
+	return ret ?: make_tcp_full(probe);
+}
+
 const struct filetype filetype_tcp_room = {
 	.open = open_tcp_room,
 	.happenings = {
 		{ "there is room", make_tcp_drained, WRITABLE },
+		{ "it is full again", make_tcp_full, 0 },
+		{ "there is room again", make_tcp_drained, WRITABLE },
 	},
 };
 
@@ -283,19 +289,53 @@ const struct filetype filetype_unix_dgram = {
 	},
 };
 
+static int make_crowd(struct probe *probe)
+{
+	int ret;
+
+	do
+		ret = put_byte(probe->fd);
+	while (!ret);
+	return ret == -EAGAIN ? 0 : ret;
+}
+
 static int open_unix_dgram_room(struct probe *probe)
 {
 	int ret = open_unix(probe, SOCK_DGRAM);
 
-	while (!ret)
-		ret = put_byte(probe->fd);
-	return ret == -EAGAIN ? 0 : ret;
+	return ret ?: make_crowd(probe);
 }
 
 const struct filetype filetype_unix_dgram_room = {
 	.open = open_unix_dgram_room,
 	.happenings = {
 		{ "there is room", make_peer_drain, WRITABLE },
+		{ "it is full again", make_crowd, 0 },
+		{ "there is room again", make_peer_drain, WRITABLE },
+	},
+};
+
+/* To one that is not connected back: its queue wakes us only when told to. */
+static int open_unix_dgram_server(struct probe *probe)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	socklen_t len = sizeof(addr);
+
+	probe->fd = new_socket(AF_UNIX, SOCK_DGRAM);
+	probe->peer = new_socket(AF_UNIX, SOCK_DGRAM);
+	if (bind(probe->peer, (struct sockaddr *)&addr, sizeof(sa_family_t)) ||
+	    getsockname(probe->peer, (struct sockaddr *)&addr, &len) ||
+	    connect(probe->fd, (struct sockaddr *)&addr, len))
+		return -errno;
+	return make_crowd(probe);
+}
+
+const struct filetype filetype_unix_dgram_server = {
+	.open = open_unix_dgram_server,
+	.happenings = {
+		{ "there is room", make_peer_drain, WRITABLE },
+		{ "it is full again", make_crowd, 0 },
+		{ "there is room again", make_peer_drain, WRITABLE },
 	},
 };
 

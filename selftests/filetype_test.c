@@ -33,44 +33,45 @@ FIXTURE_VARIANT(filetype) {
 	};								\
 	FIXTURE_VARIANT_ADD(filetype, name##_by_sysepoll) {		\
 		.ops = &backend_sysepoll, .type = &filetype_##name,	\
-	};
+	}
 
-FILETYPE(pipe_read)
-FILETYPE(pipe_write)
-FILETYPE(fifo_read)
-FILETYPE(fifo_both)
-FILETYPE(eventfd)
-FILETYPE(timerfd)
-FILETYPE(signalfd)
-FILETYPE(pidfd)
-FILETYPE(mqueue)
-FILETYPE(io_uring)
-FILETYPE(tcp_data)
-FILETYPE(tcp_room)
-FILETYPE(tcp_reset)
-FILETYPE(tcp_connect)
-FILETYPE(tcp_refused)
-FILETYPE(tcp_listener)
-FILETYPE(udp)
-FILETYPE(udp_error)
-FILETYPE(unix_stream)
-FILETYPE(unix_stream_room)
-FILETYPE(unix_dgram)
-FILETYPE(unix_dgram_room)
-FILETYPE(unix_listener)
-FILETYPE(netlink)
-FILETYPE(packet)
-FILETYPE(pty_master)
-FILETYPE(pty_slave)
-FILETYPE(inotify)
-FILETYPE(fanotify)
-FILETYPE(mounts)
-FILETYPE(sysfs_attribute)
-FILETYPE(cgroup_events)
-FILETYPE(pressure)
-FILETYPE(kmsg)
-FILETYPE(hostname)
-FILETYPE(sysctl)
+FILETYPE(pipe_read);
+FILETYPE(pipe_write);
+FILETYPE(fifo_read);
+FILETYPE(fifo_both);
+FILETYPE(eventfd);
+FILETYPE(timerfd);
+FILETYPE(signalfd);
+FILETYPE(pidfd);
+FILETYPE(mqueue);
+FILETYPE(io_uring);
+FILETYPE(tcp_data);
+FILETYPE(tcp_room);
+FILETYPE(tcp_reset);
+FILETYPE(tcp_connect);
+FILETYPE(tcp_refused);
+FILETYPE(tcp_listener);
+FILETYPE(udp);
+FILETYPE(udp_error);
+FILETYPE(unix_stream);
+FILETYPE(unix_stream_room);
+FILETYPE(unix_dgram);
+FILETYPE(unix_dgram_room);
+FILETYPE(unix_dgram_server);
+FILETYPE(unix_listener);
+FILETYPE(netlink);
+FILETYPE(packet);
+FILETYPE(pty_master);
+FILETYPE(pty_slave);
+FILETYPE(inotify);
+FILETYPE(fanotify);
+FILETYPE(mounts);
+FILETYPE(sysfs_attribute);
+FILETYPE(cgroup_events);
+FILETYPE(pressure);
+FILETYPE(kmsg);
+FILETYPE(hostname);
+FILETYPE(sysctl);
 
 static void probe_init(struct probe *probe)
 {

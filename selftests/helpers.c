@@ -135,8 +135,10 @@ int tcp_pair(int fds[2])
 	if (fds[1] < 0 ||
 	    connect(fds[1], (struct sockaddr *)&addr, sizeof(addr)) ||
 	    fcntl(fds[1], F_SETFL, O_NONBLOCK) ||
-	    !await((fds[0] = accept4(listener, NULL, NULL,
-				     SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0))
+	    !await(poll_now(listener, POLLIN)))
+		ret = -errno;
+	fds[0] = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fds[0] < 0)
 		ret = -errno;
 	close(listener);
 	return ret;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -79,6 +80,32 @@ TEST_F(interest, change_makes_an_event_on_epoll_alone)
 	set_drain(&self->set);
 	ASSERT_EQ(0, eventfd_post(event));
 	EXPECT_EQ(POLLIN, set_wait_one(&self->set, event, 0));
+}
+
+/*
+ * A datagram socket hears of room in its receiver's queue only once somebody
+ * has asked it for POLLOUT.
+ */
+TEST_F(interest, in_changed_events_reaches_the_file)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	socklen_t len = sizeof(addr);
+	int receiver, sender, other;
+
+	receiver = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	other = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	ASSERT_EQ(0, bind(receiver, (void *)&addr, sizeof(sa_family_t)));
+	ASSERT_EQ(0, getsockname(receiver, (void *)&addr, &len));
+	ASSERT_EQ(0, connect(sender, (void *)&addr, len));
+	ASSERT_EQ(0, connect(other, (void *)&addr, len));
+	while (put_byte(other) == 0)
+		;
+	ASSERT_EQ(0, set_add(&self->set, sender, POLLIN));
+	ASSERT_EQ(0, set_change(&self->set, sender, POLLIN | POLLOUT));
+	EXPECT_EQ(0, set_drain(&self->set));
+	ASSERT_EQ(0, empty(receiver));
+	EXPECT_EQ(POLLOUT, set_wait_one(&self->set, sender, 0));
 }
 
 TEST_F(interest, removal_of_what_is_gone_is_no_failure_on_the_device)

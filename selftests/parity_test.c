@@ -149,8 +149,8 @@ static void harvest(struct stage *stage)
 
 /*
  * One step, a letter for what is done and one for the thing: Add for input or
- * Output, Remove, Write by its peer, read by it (Drain), Take what came, Fill,
- * peer Hangs up, Close, Keep a duplicate, Let it go, New file.  A dot
+ * Output, Remove, Write by its peer, read by it (Drain), Get what came, Fill,
+ * its peer Hangs up, Close, Keep a duplicate, Let it go, New file.  A dot
  * harvests.
  */
 static void step(struct stage *stage, char verb, struct thing *thing)
@@ -178,7 +178,7 @@ static void step(struct stage *stage, char verb, struct thing *thing)
 		if (thing->peer >= 0 && thing->kind != PIPE_READ)
 			empty(thing->peer);
 		break;
-	case 'T':
+	case 'G':
 		if (thing->fd >= 0 && thing->kind != PIPE_WRITE)
 			empty(thing->fd);
 		break;
@@ -239,26 +239,25 @@ FIXTURE_VARIANT(parity) {
 #define STORY(name, what, told)						\
 	FIXTURE_VARIANT_ADD(parity, name) {				\
 		.script = what, .story = told,				\
-	};
+	}
 
-STORY(nothing_happens, "AaAbAc..", "+++[][]")
-STORY(ready_at_add, "WaWbWcWeAaAbAcAe..", "++++[a:1 b:1 c:1 e:1][]")
-STORY(writable_at_add, "OaObOdOe.", "++++[a:4 b:4 d:4 e:4]")
-STORY(each_arrival, "AaWa.Wa.Wa..", "+[a:1][a:1][a:1][]")
-STORY(arrivals_join, "AaWaWaWa.", "+[a:1]")
-STORY(order_of_arrival, "AaAbAcAeWeWaWcWeWb.", "++++[e:1 a:1 c:1 b:1]")
-STORY(removed_and_back, "AaWa.Ra.Aa.RaTa.Aa.", "+[a:1]-[]+[a:1]-[]+[]")
-STORY(removed_while_pending, "AaAbWaWbRa.", "++-[b:1]")
-STORY(closed_while_pending, "AaAbWaWbCa.", "++[b:1]")
-STORY(number_used_again, "AeWe.CeNeAe.We.", "+[e:1]+[][e:1]")
-STORY(peer_hangs_up, "AaAcHa.Hc.", "++[a:2011][c:10]")
-STORY(peer_hangs_up_with_data, "AaAcWaWc.HaHc.",
-      "++[a:1 c:1][a:2011 c:11]")
-STORY(reader_goes, "Od.Fd.Hd.", "+[d:4][][d:8]")
-STORY(room_comes_back, "FaOaFdOd.Da.Dd.", "++[][a:4][d:4]")
-STORY(duplicate_keeps_it, "AaKaWa.LaWa.Ca.", "+[a:1][a:1][]")
-STORY(write_side_is_not_read_side, "Oa.Fa.Wa.Da.", "+[a:4][][][a:4]")
-STORY(event_is_read, "OeAb.We.Te.", "++[e:4][][e:4]")
+STORY(nothing_happens, "AaAbAc..", "+++[][]");
+STORY(ready_at_add, "WaWbWcWeAaAbAcAe..", "++++[a:1 b:1 c:1 e:1][]");
+STORY(writable_at_add, "OaObOdOe.", "++++[a:4 b:4 d:4 e:4]");
+STORY(each_arrival, "AaWa.Wa.Wa..", "+[a:1][a:1][a:1][]");
+STORY(arrivals_join, "AaWaWaWa.", "+[a:1]");
+STORY(order_of_arrival, "AaAbAcAeWeWaWcWeWb.", "++++[e:1 a:1 c:1 b:1]");
+STORY(removed_and_back, "AaWa.Ra.Aa.RaGa.Aa.", "+[a:1]-[]+[a:1]-[]+[]");
+STORY(removed_while_pending, "AaAbWaWbRa.", "++-[b:1]");
+STORY(closed_while_pending, "AaAbWaWbCa.", "++[b:1]");
+STORY(number_used_again, "AeWe.CeNeAe.We.", "+[e:1]+[][e:1]");
+STORY(peer_hangs_up, "AaAcHa.Hc.", "++[a:2011][c:10]");
+STORY(unread_when_peer_hangs_up, "AaAcWaWc.HaHc.", "++[a:1 c:1][a:2011 c:11]");
+STORY(reader_goes, "Od.Fd.Hd.", "+[d:4][][d:8]");
+STORY(room_comes_back, "FaOaFdOd.Da.Dd.", "++[][a:4][d:4]");
+STORY(duplicate_keeps_it, "AaKaWa.LaWa.Ca.", "+[a:1][a:1][]");
+STORY(write_side_is_not_read_side, "Oa.Fa.Wa.Da.", "+[a:4][][][a:4]");
+STORY(event_is_read, "OeAb.We.Ge.", "++[e:4][][e:4]");
 
 FIXTURE_SETUP(parity)
 {
@@ -287,7 +286,7 @@ TEST_F(parity, tells_the_same_story)
  */
 static void make_script(char *script, size_t steps, unsigned int *seed)
 {
-	static const char verbs[] = "AAAAOORRWWWWWWDDDTTTFFHCCNNNKL";
+	static const char verbs[] = "AAAAOORRWWWWWWDDDGGGFFHCCNNNKL";
 	size_t i;
 
 	for (i = 0; i < steps; i++) {

@@ -70,8 +70,8 @@ TEST_F(wait, never_ends_before_its_time)
 
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
 		start = now_ns();
-		EXPECT_EQ(0, set_wait(&self->set, (struct pollfd[1]) {}, 1,
-				      times[i]));
+		EXPECT_EQ(-ENOMSG, set_wait_one(&self->set, self->event,
+						times[i]));
 		end = now_ns();
 		EXPECT_LE(times[i] * NSEC_PER_MSEC, end - start)
 			TH_LOG("time-out %d ms", times[i]);
@@ -353,20 +353,26 @@ TEST_F(argument, keeps_its_time_out_when_events_come)
 	EXPECT_EQ(0, self->evp->ep_resoff);
 }
 
+struct call {
+	int fd;
+	struct evpoll *evp;
+};
+
 static long call_poll(void *arg)
 {
-	FIXTURE_DATA(argument) *self = arg;
+	struct call *call = arg;
 
-	return dep_poll(self->set.fd, self->evp);
+	return dep_poll(call->fd, call->evp);
 }
 
 TEST_F(argument, is_not_written_when_the_wait_is_interrupted)
 {
+	struct call call = { self->set.fd, self->evp };
 	struct task task;
 
 	ASSERT_EQ(0, handle(SIGUSR1, handler, 0));
 	self->evp->ep_timeout = -7;
-	ASSERT_EQ(0, task_start(&task, call_poll, self));
+	ASSERT_EQ(0, task_start(&task, call_poll, &call));
 	ASSERT_EQ(0, await_sleep(task.tid, SYS_ioctl));
 	ASSERT_EQ(0, pthread_kill(task.thread, SIGUSR1));
 	EXPECT_EQ(-EINTR, task_join(&task));
@@ -376,10 +382,11 @@ TEST_F(argument, is_not_written_when_the_wait_is_interrupted)
 
 TEST_F(argument, that_goes_during_the_wait_loses_no_event)
 {
+	struct call call = { self->set.fd, self->evp };
 	struct task task;
 
 	self->evp->ep_timeout = -1;
-	ASSERT_EQ(0, task_start(&task, call_poll, self));
+	ASSERT_EQ(0, task_start(&task, call_poll, &call));
 	ASSERT_EQ(0, await_sleep(task.tid, SYS_ioctl));
 	ASSERT_EQ(0, munmap(self->evp, getpagesize()));
 	ASSERT_EQ(0, eventfd_post(self->event));
@@ -393,10 +400,11 @@ TEST_F(argument, that_goes_during_the_wait_loses_no_event)
 TEST_F(argument, that_goes_wakes_the_next_waiter_for_the_event)
 {
 	struct waiter waiter;
+	struct call call = { self->set.fd, self->evp };
 	struct task task;
 
 	self->evp->ep_timeout = -1;
-	ASSERT_EQ(0, task_start(&task, call_poll, self));
+	ASSERT_EQ(0, task_start(&task, call_poll, &call));
 	ASSERT_EQ(0, await_sleep(task.tid, SYS_ioctl));
 	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
 	ASSERT_EQ(0, munmap(self->evp, getpagesize()));
