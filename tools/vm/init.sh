@@ -143,6 +143,8 @@ cd /new || fail "no /new"
 mount --move . /
 
 if [ "$interactive" ]; then
+	# Held open: its size is forgotten at the last close.
+	exec 4<>/dev/ttyS1
 	# shellcheck disable=SC2086 # several words
 	[ "$tty_size" ] && stty -F /dev/ttyS1 $tty_size
 	setsid -c chroot . /bin/sh /run/devepoll-command \
