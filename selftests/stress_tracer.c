@@ -23,6 +23,8 @@
 #define HOOKED_FUNCTION "locks_remove_file"
 /* An empty filter would mean all functions. */
 #define QUIET_FUNCTION "vfs_fallocate"
+/* Who switches makes all others wait: leave them some time between. */
+#define PAUSE_USEC	500000
 
 pthread_rwlock_t *closing_lock;
 
@@ -91,7 +93,7 @@ bool tracer_toggle(struct rng *rng)
 	bool done;
 
 	done = tracer_set("set_ftrace_filter", HOOKED_FUNCTION "\n", O_APPEND);
-	usleep(rng_below(rng, 50000));
+	usleep(rng_below(rng, PAUSE_USEC));
 	if (rng_below(rng, 4) == 0)
 		tracefs_write("tracing_on", rng_below(rng, 2) ? "1" : "0");
 	if (rng_below(rng, 16) == 0) {
@@ -100,7 +102,7 @@ bool tracer_toggle(struct rng *rng)
 	}
 	done &= tracer_set("set_ftrace_filter", "!" HOOKED_FUNCTION "\n",
 			   O_APPEND);
-	usleep(rng_below(rng, 50000));
+	usleep(rng_below(rng, PAUSE_USEC));
 	return done;
 }
 

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loading and unloading the module: parameters, refusals, and what stays.
+ *
+ * Needs root and $DEVEPOLL_KO.  Whether the module was loaded before or not, it
+ * is again afterwards.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "helpers.h"
+
+#define NODE		"/dev/epoll"
+#define MODULE_DIR	"/sys/module/devepoll"
+#define FTRACE_SWITCH	"/proc/sys/kernel/ftrace_enabled"
+#define SET_FDS		512
+
+/* 0 or -errno. */
+static int module_load(const char *params)
+{
+	int fd = open(getenv("DEVEPOLL_KO"), O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static int module_unload(void)
+{
+	return syscall(SYS_delete_module, "devepoll", O_NONBLOCK) ? -errno : 0;
+}
+
+/* The last reference may go a moment after the call that dropped it. */
+static bool module_goes(void)
+{
+	return await(module_unload() == 0);
+}
+
+static bool module_is_loaded(void)
+{
+	return access(MODULE_DIR, F_OK) == 0;
+}
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static bool file_has(const char *path, const char *word)
+{
+	char line[256];
+	bool found = false;
+	FILE *f = fopen(path, "re");
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strstr(line, word);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool matches(const char *pattern)
+{
+	glob_t g = {};
+	bool found = glob(pattern, 0, NULL, &g) == 0;
+
+	globfree(&g);
+	return found;
+}
+
+/* A set with one eventfd that has fired once. */
+static int use_set(void)
+{
+	int event = eventfd_new(), fd = dep_open();
+	struct evpoll evp = { .ep_timeout = 0 };
+	char *map;
+	int n = -1;
+
+	if (event < 0 || fd < 0 || dep_alloc(fd, SET_FDS))
+		goto out;
+	map = dep_map(fd, EP_MAP_SIZE(SET_FDS));
+	if (!map || map == MAP_FAILED)
+		goto out;
+	dep_write_one(fd, event, POLLIN);
+	eventfd_post(event);
+	n = dep_poll(fd, &evp);
+	munmap(map, EP_MAP_SIZE(SET_FDS));
+out:
+	close(event);
+	close(fd);
+	return n;
+}
+
+FIXTURE(load) {
+	bool was_loaded;
+	int log;
+};
+
+FIXTURE_SETUP(load)
+{
+	if (geteuid() || !getenv("DEVEPOLL_KO"))
+		SKIP(return, "needs root and $DEVEPOLL_KO");
+	self->was_loaded = module_is_loaded();
+	if (self->was_loaded)
+		ASSERT_TRUE(module_goes());
+	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ASSERT_LE(0, self->log);
+	lseek(self->log, 0, SEEK_END);
+}
+
+FIXTURE_TEARDOWN(load)
+{
+	if (module_is_loaded())
+		EXPECT_TRUE(module_goes());
+	if (self->was_loaded)
+		EXPECT_EQ(0, module_load(""));
+}
+
+/*
+ * How many lines this module has logged since the last look, each with the
+ * word: 100 stands for a line without it, 1000 for a report of the kernel.
+ */
+static int log_new_lines(int log, const char *word)
+{
+	char record[8192];
+	int found = 0;
+	ssize_t n;
+
+	while ((n = read(log, record, sizeof(record) - 1)) > 0) {
+		record[n] = 0;
+		if (strstr(record, "devepoll: ") && !strstr(record, "taints") &&
+		    !strstr(record, "verification"))
+			found += strstr(record, word) ? 1 : 100;
+		if (strstr(record, "Call Trace") || strstr(record, "WARNING"))
+			found += 1000;
+	}
+	return found;
+}
+
+TEST_F_TIMEOUT(load, twenty_times_with_and_without_use, TEST_SECONDS)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, module_load("")) TH_LOG("round %d", i);
+		ASSERT_TRUE(await(access(NODE, R_OK | W_OK) == 0));
+		if (i % 2)
+			ASSERT_EQ(1, use_set());
+		ASSERT_TRUE(module_goes()) TH_LOG("round %d", i);
+		ASSERT_TRUE(await(access(NODE, F_OK) != 0));
+	}
+}
+
+TEST_F_TIMEOUT(load, second_load_is_refused, TEST_SECONDS)
+{
+	ASSERT_EQ(0, module_load(""));
+	EXPECT_EQ(-EEXIST, module_load(""));
+	EXPECT_EQ(1, use_set());
+}
+
+TEST_F_TIMEOUT(load, open_set_keeps_the_module, TEST_SECONDS)
+{
+	int fd;
+
+	ASSERT_EQ(0, module_load(""));
+	fd = dep_open();
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
+	EXPECT_EQ(0, dep_alloc(fd, SET_FDS));
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
+	close(fd);
+	EXPECT_TRUE(module_goes());
+}
+
+TEST_F_TIMEOUT(load, mapping_alone_keeps_the_module, TEST_SECONDS)
+{
+	char *map;
+	int fd;
+
+	ASSERT_EQ(0, module_load(""));
+	fd = dep_open();
+	ASSERT_EQ(0, dep_alloc(fd, SET_FDS));
+	map = dep_map(fd, EP_MAP_SIZE(SET_FDS));
+	ASSERT_NE(MAP_FAILED, map);
+	close(fd);
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
+	EXPECT_EQ(0, map[0]);
+	munmap(map, EP_MAP_SIZE(SET_FDS));
+	EXPECT_TRUE(module_goes());
+}
+
+TEST_F_TIMEOUT(load, set_on_its_way_through_a_socket_keeps_it, TEST_SECONDS)
+{
+	int fd, pair[2];
+
+	ASSERT_EQ(0, module_load(""));
+	ASSERT_EQ(0, unix_pair(pair, SOCK_DGRAM));
+	fd = dep_open();
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, send_fd(pair[1], fd));
+	close(fd);
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
+	close(pair[0]);
+	close(pair[1]);
+	EXPECT_TRUE(module_goes());
+}
+
+TEST_F_TIMEOUT(load, nothing_is_left_behind, TEST_SECONDS)
+{
+	ASSERT_EQ(0, module_load(""));
+	EXPECT_EQ(1, use_set());
+	if (access("/sys/kernel/slab", F_OK) == 0)
+		EXPECT_TRUE(matches("/sys/kernel/slab/devepoll*"));
+	ASSERT_TRUE(module_goes());
+	EXPECT_FALSE(matches("/sys/kernel/slab/devepoll*"));
+	EXPECT_FALSE(file_has("/proc/slabinfo", "devepoll"));
+	EXPECT_FALSE(matches(MODULE_DIR "*"));
+	EXPECT_FALSE(matches("/sys/class/misc/eventpoll*"));
+	EXPECT_FALSE(file_has("/proc/misc", "eventpoll"));
+	EXPECT_FALSE(file_has("/proc/kallsyms", "[devepoll]"));
+}
+
+TEST_F_TIMEOUT(load, refused_with_one_line_while_ftrace_is_off, TEST_SECONDS)
+{
+	int ret, lines;
+
+	ASSERT_EQ(0, write_text(FTRACE_SWITCH, "0"));
+	ret = module_load("");
+	lines = log_new_lines(self->log, "kernel.ftrace_enabled=1");
+	ASSERT_EQ(0, write_text(FTRACE_SWITCH, "1"));
+	EXPECT_EQ(-EBUSY, ret);
+	EXPECT_EQ(1, lines);
+	EXPECT_NE(0, access(NODE, F_OK));
+	EXPECT_FALSE(matches("/sys/kernel/slab/devepoll*"));
+
+	ASSERT_EQ(0, module_load(""));
+	EXPECT_EQ(1, use_set());
+}
+
+TEST_F_TIMEOUT(load, ftrace_stays_on_while_loaded, TEST_SECONDS)
+{
+	struct pollfd pfd;
+	int fd;
+
+	ASSERT_EQ(0, module_load(""));
+	EXPECT_EQ(-EBUSY, write_text(FTRACE_SWITCH, "0"));
+
+	/* The hook works on: a closed file leaves the set. */
+	fd = dep_open();
+	ASSERT_EQ(0, dep_alloc(fd, SET_FDS));
+	pfd.fd = eventfd_new();
+	ASSERT_EQ(8, dep_write_one(fd, pfd.fd, POLLIN));
+	EXPECT_EQ(1, dep_ispolled(fd, &pfd));
+	close(pfd.fd);
+	EXPECT_EQ(0, dep_ispolled(fd, &pfd));
+	close(fd);
+	ASSERT_TRUE(module_goes());
+
+	EXPECT_EQ(0, write_text(FTRACE_SWITCH, "0"));
+	EXPECT_EQ(0, write_text(FTRACE_SWITCH, "1"));
+}
+
+TEST_F_TIMEOUT(load, bad_parameters_are_refused_with_one_line, TEST_SECONDS)
+{
+	static const struct {
+		const char *params, *word;
+	} bad[] = {
+		{ "max_fds=0", "max_fds" },
+		{ "max_fds=1048577", "max_fds" },
+		{ "max_fds=2097152", "max_fds" },
+		{ "mode=04666", "mode" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		EXPECT_EQ(-EINVAL, module_load(bad[i].params))
+			TH_LOG("%s", bad[i].params);
+		EXPECT_EQ(1, log_new_lines(self->log, bad[i].word))
+			TH_LOG("%s", bad[i].params);
+		EXPECT_FALSE(module_is_loaded());
+		EXPECT_NE(0, access(NODE, F_OK));
+	}
+	EXPECT_EQ(-EINVAL, module_load("max_fds=many"));
+}
+
+TEST_F_TIMEOUT(load, max_fds_bounds_a_set, TEST_SECONDS)
+{
+	int fd;
+
+	ASSERT_EQ(0, module_load("max_fds=1000"));
+	fd = dep_open();
+	EXPECT_EQ(-EINVAL, dep_alloc(fd, 1001));
+	EXPECT_EQ(0, dep_alloc(fd, 1000));
+	close(fd);
+	ASSERT_TRUE(module_goes());
+
+	ASSERT_EQ(0, module_load("max_fds=1048576"));
+	fd = dep_open();
+	EXPECT_EQ(-EINVAL, dep_alloc(fd, 1048577));
+	EXPECT_EQ(0, dep_alloc(fd, 1048576));
+	close(fd);
+}
+
+TEST_F_TIMEOUT(load, mode_is_a_parameter, TEST_SECONDS)
+{
+	static const struct {
+		const char *params;
+		unsigned int mode;
+	} modes[] = {
+		{ "mode=0600", 0600 }, { "mode=0660", 0660 }, { "", 0666 },
+	};
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		ASSERT_EQ(0, module_load(modes[i].params));
+		ASSERT_TRUE(await(stat(NODE, &st) == 0));
+		EXPECT_EQ(modes[i].mode, st.st_mode & 07777);
+		ASSERT_TRUE(module_goes());
+	}
+}
+
+/* Loads or unloads a driver of the running kernel; $DEVEPOLL_MODULES: where. */
+static int driver(const char *options, const char *name)
+{
+	const char *root = getenv("DEVEPOLL_MODULES");
+	struct utsname uts;
+	char command[512];
+
+	uname(&uts);
+	snprintf(command, sizeof(command),
+		 "modprobe -q %s%s -S %s %s %s >/dev/null 2>&1",
+		 root ? "-d " : "", root ? root : "", uts.release, options,
+		 name);
+	return system(command);
+}
+
+/* Drivers that take a dynamic minor of the misc device. */
+static const char * const dynamic_drivers[][2] = {
+	{ "vsock", "vsock" }, { "nvme-fabrics", "nvme-fabrics" },
+};
+
+#define DYNAMIC_DRIVERS 2
+
+TEST_F_TIMEOUT(load, later_misc_devices_get_their_minors, TEST_SECONDS)
+{
+	int i, tried = 0;
+
+	ASSERT_EQ(0, module_load(""));
+	EXPECT_EQ(1, use_set());
+	EXPECT_FALSE(file_has("/proc/misc", "eventpoll-hold"));
+	log_new_lines(self->log, "");
+	for (i = 0; i < DYNAMIC_DRIVERS; i++) {
+		if (driver("-n", dynamic_drivers[i][0]))
+			continue;
+		tried++;
+		EXPECT_EQ(0, driver("", dynamic_drivers[i][0]));
+		EXPECT_TRUE(file_has("/proc/misc", dynamic_drivers[i][1]));
+	}
+	EXPECT_EQ(0, log_new_lines(self->log, ""));
+	EXPECT_EQ(1, use_set());
+	for (i = 0; i < DYNAMIC_DRIVERS; i++)
+		driver("-r", dynamic_drivers[i][0]);
+	if (!tried)
+		SKIP(return, "no driver with a dynamic minor here");
+}
+
+/* Where dynamic minors reach down to 124, another driver may have it. */
+TEST_F_TIMEOUT(load, works_when_the_minor_is_taken, TEST_SECONDS)
+{
+	int i, err;
+
+	for (i = 0; i < DYNAMIC_DRIVERS; i++)
+		driver("", dynamic_drivers[i][0]);
+	log_new_lines(self->log, "");
+	err = module_load("");
+	EXPECT_EQ(0, err);
+	if (!err) {
+		EXPECT_EQ(1, use_set());
+		EXPECT_EQ(file_has("/proc/misc", "124 eventpoll") ? 0 : 1,
+			  log_new_lines(self->log, "minor 124 is taken") % 100);
+	}
+	EXPECT_TRUE(module_goes());
+	for (i = 0; i < DYNAMIC_DRIVERS; i++)
+		driver("-r", dynamic_drivers[i][0]);
+}
+
+TEST_HARNESS_MAIN
