@@ -72,6 +72,32 @@ static int interest_add(struct dep_instance *inst, struct file *file, int fd,
 	return err;
 }
 
+static void interest_replace(struct dep_item *item, u16 events)
+{
+	spin_lock_irq(&item->inst->lock);
+	item->events = events;
+	spin_unlock_irq(&item->inst->lock);
+}
+
+/*
+ * As in 2001 a change makes no event: what is ready already is not posted.
+ * What happens from now on is, so the events come before the file is told.
+ */
+static int interest_change(struct dep_item *item, u16 events)
+{
+	/* M is held and the caller has the file: nobody else changes it. */
+	u16 before = item->events, ready;
+	int err;
+
+	interest_replace(item, events);
+	if (!(events & ~before))
+		return 0;
+	err = dep_watch_arm(item, events, &ready);
+	if (err)
+		interest_replace(item, before);
+	return err;
+}
+
 static int interest_set_file(struct dep_instance *inst, struct file *file,
 			     int fd, u16 events)
 {
@@ -80,10 +106,8 @@ static int interest_set_file(struct dep_instance *inst, struct file *file,
 	spin_lock_irq(&inst->lock);
 	item = dep_fdmap_find(&inst->interest, fd);
 	if (item && item->file == file) {
-		/* As in 2001, a change makes no event. */
-		item->events = events;
 		spin_unlock_irq(&inst->lock);
-		return 0;
+		return interest_change(item, events);
 	}
 	/* The number names another file now. */
 	if (item)

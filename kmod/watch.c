@@ -394,13 +394,32 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 			return 0;
 		watch_drop(watch, item);
 	}
-	if (err)
-		return err;
+	return err ? err : dep_watch_arm(item, item->events, ready);
+}
 
-	/* The item keeps the watch. */
-	watch = item->watch;
+/**
+ * dep_watch_arm() - tell the file that more events are wanted
+ * @item: an attached item; the caller holds a reference on its file
+ * @events: the events
+ * @ready: out: what ->poll() answered
+ *
+ * Some files queue, or note who waits, only for the events asked for: a
+ * datagram socket wakes a sender that asked for EPOLLOUT.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: 0;
+ * -ENOSPC: too many wait queues;
+ * -ENOMEM: no memory.
+ */
+int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready)
+{
+	/* The item keeps it. */
+	struct dep_watch *watch = item->watch;
+	int err;
+
+	lockdep_assert_held(&item->inst->mtx);
 	mutex_lock(&watch->arm);
-	err = watch_arm(watch, item->events, ready);
+	err = watch_arm(watch, events, ready);
 	mutex_unlock(&watch->arm);
 	return err;
 }

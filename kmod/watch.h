@@ -45,6 +45,7 @@ static inline bool dep_watch_maybe(const struct file *file)
 
 void dep_watch_file_gone(struct file *file);
 int dep_watch_attach(struct dep_item *item, u16 *ready);
+int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready);
 void dep_watch_detach(struct dep_item *item);
 struct file *dep_watch_get_file(struct file *file);
 
