@@ -185,8 +185,9 @@ int devepoll_fd(const struct devepoll *set);
  * -EPERM: the file can't be polled: a regular file, a directory, /dev/null;
  * -ELOOP: the file is the device itself or an in-tree epoll file;
  * -ENOSPC: there is no room: the set is full, the user's max_user_watches are
- * used up, or the file is watched 4096 times already; also where the kernel
- * had no memory for the fd, since the device does not tell that apart;
+ * used up, the file is watched 4096 times already, or the fd is above 2097151;
+ * also where there was no memory for the fd (RLIMIT_MEMLOCK and the cgroup
+ * bound it too), since the device does not tell that apart;
  * -EMFILE, -ENFILE, -ENOMEM: the entry was refused, and there was no
  * descriptor to find out why.
  *
