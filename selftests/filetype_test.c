@@ -72,6 +72,9 @@ FILETYPE(pressure);
 FILETYPE(kmsg);
 FILETYPE(hostname);
 FILETYPE(sysctl);
+FILETYPE(perf);
+FILETYPE(trace);
+FILETYPE(userfaultfd);
 
 static void probe_init(struct probe *probe)
 {

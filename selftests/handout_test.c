@@ -321,26 +321,49 @@ static long race_add_and_post(void *arg)
 	return 0;
 }
 
+/* The set itself is closed, and its number given to a new one. */
+static long race_close_and_open(void *arg)
+{
+	struct race *race = arg;
+	int fd;
+
+	while (!atomic_load(&race->stop)) {
+		fd = dep_open();
+		if (fd < 0)
+			return fd;
+		if (dup2(fd, race->fd) != race->fd)
+			return -errno;
+		close(fd);
+	}
+	return 0;
+}
+
 TEST_F(pages, that_come_and_go_break_nothing)
 {
 	static long (*const calls[])(void *arg) = {
 		race_alloc_and_free, race_map_and_unmap, race_map_and_unmap,
-		race_wait, race_wait, race_add_and_post,
+		race_wait, race_wait, race_add_and_post, race_close_and_open,
 	};
 	struct race race = { .fd = self->set.fd, .event = self->event };
 	struct task tasks[ARRAY_SIZE(calls)];
-	uint64_t end = now_ns() + 2 * RACE_NS;
-	size_t i;
+	uint64_t end;
+	size_t i, n;
 
 	ASSERT_EQ(0, munmap(self->set.map, SIZE));
 	self->set.map = NULL;
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		ASSERT_EQ(0, task_start(&tasks[i], calls[i], &race));
-	while (now_ns() < end)
-		pause_briefly();
-	atomic_store(&race.stop, true);
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		EXPECT_EQ(0, task_join(&tasks[i])) TH_LOG("call %zu", i);
+	/* On one set at first, then on ever new ones. */
+	for (n = ARRAY_SIZE(calls) - 1; n <= ARRAY_SIZE(calls); n++) {
+		atomic_store(&race.stop, false);
+		for (i = 0; i < n; i++)
+			ASSERT_EQ(0, task_start(&tasks[i], calls[i], &race));
+		end = now_ns() + RACE_NS;
+		while (now_ns() < end)
+			pause_briefly();
+		atomic_store(&race.stop, true);
+		for (i = 0; i < n; i++)
+			EXPECT_EQ(0, task_join(&tasks[i]))
+				TH_LOG("call %zu", i);
+	}
 
 	/* All as before, when it is quiet again. */
 	dep_free(self->set.fd);
