@@ -34,6 +34,7 @@ struct world {
 	int fail_nth;
 	int set;
 	char *map;
+	char *second_map;
 	int files[3][2];
 	int nfiles;
 };
@@ -58,8 +59,9 @@ static void arm(struct world *w, int n)
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%d", n);
 
-	if (pwrite(w->fail_nth, text, len, 0) != len)
-		abort();
+	/* This too may be what fails. */
+	while (pwrite(w->fail_nth, text, len, 0) != len)
+		;
 }
 
 /* Did it come to that point?  A failure to read is one that was not hit. */
@@ -170,7 +172,7 @@ static bool check_open(struct world *w, int ret, bool hit)
 	return close(ret) == 0;
 }
 
-TEST_F_TIMEOUT(fault, open_fails_with_a_clear_errno, TEST_SECONDS)
+TEST_F(fault, open_fails_with_a_clear_errno)
 {
 	EXPECT_LT(0, walk(&self->w, call_open, check_open));
 }
@@ -194,7 +196,7 @@ static bool check_alloc(struct world *w, int ret, bool hit)
 	return dep_free(fd) == 0;
 }
 
-TEST_F_TIMEOUT(fault, failed_alloc_leaves_nothing, TEST_SECONDS)
+TEST_F(fault, failed_alloc_leaves_nothing)
 {
 	self->w.files[0][0] = dep_open();
 	ASSERT_LE(0, self->w.files[0][0]);
@@ -231,7 +233,7 @@ static bool check_grow(struct world *w, int ret, bool hit)
 	       dep_write_one(fd, event, POLLIN) == 8;
 }
 
-TEST_F_TIMEOUT(fault, failed_growth_keeps_fds_and_events, TEST_SECONDS)
+TEST_F(fault, failed_growth_keeps_fds_and_events)
 {
 	struct world *w = &self->w;
 
@@ -247,30 +249,29 @@ TEST_F_TIMEOUT(fault, failed_growth_keeps_fds_and_events, TEST_SECONDS)
 
 static int call_map(struct world *w)
 {
-	char *map = dep_map(w->set, SET_SIZE);
-
-	if (map == MAP_FAILED)
+	w->second_map = dep_map(w->set, SET_SIZE);
+	if (w->second_map == MAP_FAILED)
 		return -errno;
-	w->files[2][0] = map == w->map;
-	return munmap(map, SET_SIZE) ? -errno : 0;
+	return munmap(w->second_map, SET_SIZE) ? -errno : 0;
 }
 
 static bool check_map(struct world *w, int ret, bool hit)
 {
-	char *map;
-
 	if (ret && (!hit || ret != -ENOMEM))
 		return false;
-	/* Only the first mapping may be counted, so it can be freed. */
+	/* It may have been the unmapping that failed. */
+	if (w->second_map)
+		munmap(w->second_map, SET_SIZE);
+	w->second_map = NULL;
+	/* With the first mapping goes the last that is counted. */
 	munmap(w->map, SET_SIZE);
 	if (dep_free(w->set) || dep_alloc(w->set, SET_FDS))
 		return false;
-	map = dep_map(w->set, SET_SIZE);
-	w->map = map;
-	return map != MAP_FAILED;
+	w->map = dep_map(w->set, SET_SIZE);
+	return w->map != MAP_FAILED;
 }
 
-TEST_F_TIMEOUT(fault, failed_mapping_is_not_counted, TEST_SECONDS)
+TEST_F(fault, failed_mapping_is_not_counted)
 {
 	EXPECT_LT(0, walk(&self->w, call_map, check_map));
 }
@@ -293,7 +294,7 @@ static bool check_fork(struct world *w, int ret, bool hit)
 	return check_map(w, ret, hit);
 }
 
-TEST_F_TIMEOUT(fault, failed_fork_does_not_count_the_mapping, TEST_SECONDS)
+TEST_F(fault, failed_fork_does_not_count_the_mapping)
 {
 	EXPECT_LT(0, walk(&self->w, call_fork, check_fork));
 }
@@ -431,62 +432,9 @@ static bool check_add(struct world *w, int ret, bool hit)
 	return true;
 }
 
-TEST_F_TIMEOUT(fault_add, failed_entry_gives_a_short_count, TEST_SECONDS)
+TEST_F(fault_add, failed_entry_gives_a_short_count)
 {
 	EXPECT_LT(3, walk(&self->w, call_add, check_add));
-}
-
-TEST_F_TIMEOUT(fault, failed_wait_keeps_the_events, TEST_SECONDS)
-{
-	struct evpoll evp = { .ep_timeout = 0 };
-	struct world *w = &self->w;
-	int event = eventfd_new();
-	int n, ret;
-	bool hit;
-
-	for (n = 1; n < MOST_POINTS; n++) {
-		ASSERT_EQ(8, dep_write_one(w->set, event, POLLOUT));
-		arm(w, n);
-		ret = dep_poll(w->set, &evp);
-		hit = disarm(w);
-		if (ret != 1) {
-			ASSERT_TRUE(hit);
-			ASSERT_EQ(-EFAULT, ret);
-			ASSERT_EQ(1, dep_poll(w->set, &evp));
-		}
-		ASSERT_EQ(8, dep_write_one(w->set, event, POLLREMOVE));
-		if (!hit)
-			break;
-	}
-	EXPECT_LT(1, n);
-	close(event);
-}
-
-/* A keyless wake-up is asked about by the harvester. */
-TEST_F_TIMEOUT(fault, failed_wait_keeps_what_must_be_asked, TEST_SECONDS)
-{
-	struct evpoll evp = { .ep_timeout = 0 };
-	struct world *w = &self->w;
-	int n, ret, pair[2];
-	bool hit;
-
-	for (n = 1; n < MOST_POINTS; n++) {
-		ASSERT_EQ(0, pipe_pair(pair));
-		ASSERT_EQ(8, dep_write_one(w->set, pair[0], POLLIN | POLLHUP));
-		close(pair[1]);
-		arm(w, n);
-		ret = dep_poll(w->set, &evp);
-		hit = disarm(w);
-		if (ret != 1) {
-			ASSERT_TRUE(hit);
-			ASSERT_EQ(-EFAULT, ret);
-			ASSERT_EQ(1, dep_poll(w->set, &evp));
-		}
-		close(pair[0]);
-		if (!hit)
-			break;
-	}
-	EXPECT_LT(1, n);
 }
 
 static int call_query(struct world *w)
@@ -502,7 +450,7 @@ static bool check_query(struct world *w, int ret, bool hit)
 	return ret == 0 || (hit && ret == -EFAULT);
 }
 
-TEST_F_TIMEOUT(fault, failed_query_gives_efault, TEST_SECONDS)
+TEST_F(fault, failed_query_gives_efault)
 {
 	self->w.files[0][0] = 99;
 	EXPECT_LT(0, walk(&self->w, call_query, check_query));
@@ -526,7 +474,7 @@ static bool check_poll(struct world *w, int ret, bool hit)
 	return dep_poll(w->set, &evp) == 1 && !eventfd_post(w->files[0][0]);
 }
 
-TEST_F_TIMEOUT(fault, failed_poll_of_the_device_loses_nothing, TEST_SECONDS)
+TEST_F(fault, failed_poll_of_the_device_loses_nothing)
 {
 	struct world *w = &self->w;
 
@@ -550,7 +498,7 @@ static bool check_free(struct world *w, int ret, bool hit)
 }
 
 /* Giving back needs nothing. */
-TEST_F_TIMEOUT(fault, free_never_fails, TEST_SECONDS)
+TEST_F(fault, free_never_fails)
 {
 	struct world *w = &self->w;
 

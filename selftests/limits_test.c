@@ -21,41 +21,11 @@
 #include "kselftest_harness.h"
 
 #include "helpers.h"
+#include "limits.h"
 
 #define WATCHES_FILE	"/sys/module/devepoll/parameters/max_user_watches"
 #define MAX_FDS_FILE	"/sys/module/devepoll/parameters/max_fds"
-#define CGROUP_ROOT	"/sys/fs/cgroup"
-#define CGROUP		CGROUP_ROOT "/devepoll-test"
 #define ITEMS_PER_FILE	4096
-#define PAGE		4096L
-/* Pages that the kernel holds for each page of one set. */
-#define PARTS		3
-
-static long read_number(const char *path)
-{
-	FILE *f = fopen(path, "re");
-	long n = -1;
-
-	if (!f)
-		return -errno;
-	if (fscanf(f, "%ld", &n) != 1)
-		n = -1;
-	fclose(f);
-	return n;
-}
-
-static int write_number(const char *path, long n)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (dprintf(fd, "%ld\n", n) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
 
 /* No root's rights any more. */
 static int become(uid_t uid)
@@ -73,45 +43,9 @@ static int limit(int resource, rlim_t n)
 	return setrlimit(resource, &r) ? -errno : 0;
 }
 
-/* Adds the numbers first .. first + n - 1, gives how many took effect. */
-static int add_range(int set, int first, int n)
-{
-	struct pollfd *batch = calloc(n, sizeof(*batch));
-	int i, ret;
-
-	for (i = 0; i < n; i++)
-		batch[i] = (struct pollfd){ .fd = first + i, .events = POLLIN };
-	ret = dep_write(set, batch, n);
-	free(batch);
-	return ret < 0 ? ret : ret / (int)sizeof(*batch);
-}
-
-/* Makes the numbers first .. first + n - 1 name the file. */
-static int dup_range(int fd, int first, int n)
-{
-	int i;
-
-	for (i = 0; i < n; i++) {
-		if (dup3(fd, first + i, O_CLOEXEC) < 0)
-			return -errno;
-	}
-	return 0;
-}
-
 static void close_from(int first, int n)
 {
 	close_range(first, first + n - 1, 0);
-}
-
-static int new_set(int fds)
-{
-	int fd = dep_open();
-
-	if (fd >= 0 && dep_alloc(fd, fds)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
 }
 
 FIXTURE(limits) {
@@ -134,7 +68,7 @@ FIXTURE_TEARDOWN_PARENT(limits)
 		EXPECT_EQ(0, write_number(WATCHES_FILE, self->watches));
 }
 
-TEST_F_TIMEOUT(limits, module_bounds_the_fds_of_a_set, TEST_SECONDS)
+TEST_F(limits, module_bounds_the_fds_of_a_set)
 {
 	long most = read_number(MAX_FDS_FILE);
 	int fd = dep_open();
@@ -148,7 +82,7 @@ TEST_F_TIMEOUT(limits, module_bounds_the_fds_of_a_set, TEST_SECONDS)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(limits, full_set_gives_a_short_count, TEST_SECONDS)
+TEST_F(limits, full_set_gives_a_short_count)
 {
 	int event = eventfd_new();
 	int fd = new_set(100);
@@ -162,7 +96,7 @@ TEST_F_TIMEOUT(limits, full_set_gives_a_short_count, TEST_SECONDS)
 }
 
 /* Pages are locked memory of the user, in all his sets together. */
-TEST_F_TIMEOUT(limits, locked_memory_bounds_the_pages_of_a_user, TEST_SECONDS)
+TEST_F(limits, locked_memory_bounds_the_pages_of_a_user)
 {
 	int a, b, i;
 
@@ -191,7 +125,7 @@ TEST_F_TIMEOUT(limits, locked_memory_bounds_the_pages_of_a_user, TEST_SECONDS)
 	close(b);
 }
 
-TEST_F_TIMEOUT(limits, root_may_lock_more, TEST_SECONDS)
+TEST_F(limits, root_may_lock_more)
 {
 	int fd;
 
@@ -201,7 +135,7 @@ TEST_F_TIMEOUT(limits, root_may_lock_more, TEST_SECONDS)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(limits, watches_of_a_user_are_bounded, TEST_SECONDS)
+TEST_F(limits, watches_of_a_user_are_bounded)
 {
 	struct pollfd pfd = { .fd = 1099 };
 	int event = eventfd_new();
@@ -237,7 +171,7 @@ TEST_F_TIMEOUT(limits, watches_of_a_user_are_bounded, TEST_SECONDS)
 	close(a);
 }
 
-TEST_F_TIMEOUT(limits, watches_come_back_when_a_process_dies, TEST_SECONDS)
+TEST_F(limits, watches_come_back_when_a_process_dies)
 {
 	int event = eventfd_new();
 	int i, a;
@@ -262,7 +196,7 @@ TEST_F_TIMEOUT(limits, watches_come_back_when_a_process_dies, TEST_SECONDS)
 	close(a);
 }
 
-TEST_F_TIMEOUT(limits, users_do_not_share_their_watches, TEST_SECONDS)
+TEST_F(limits, users_do_not_share_their_watches)
 {
 	int event = eventfd_new();
 	pid_t pid;
@@ -285,7 +219,7 @@ TEST_F_TIMEOUT(limits, users_do_not_share_their_watches, TEST_SECONDS)
 	close(a);
 }
 
-TEST_F_TIMEOUT(limits, open_files_bound_the_sets, TEST_SECONDS)
+TEST_F(limits, open_files_bound_the_sets)
 {
 	int fds[64], i, n = 0;
 
@@ -300,7 +234,7 @@ TEST_F_TIMEOUT(limits, open_files_bound_the_sets, TEST_SECONDS)
 }
 
 /* The limit is for new numbers: those that are there can be watched. */
-TEST_F_TIMEOUT(limits, numbers_above_a_lowered_limit_still_work, TEST_SECONDS)
+TEST_F(limits, numbers_above_a_lowered_limit_still_work)
 {
 	int event = eventfd_new(), fd = new_set(10);
 	struct evpoll evp = { .ep_timeout = 0 };
@@ -317,7 +251,7 @@ TEST_F_TIMEOUT(limits, numbers_above_a_lowered_limit_still_work, TEST_SECONDS)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(limits, largest_fd_numbers_can_be_watched, TEST_SECONDS)
+TEST_F(limits, largest_fd_numbers_can_be_watched)
 {
 	long most = read_number("/proc/sys/fs/nr_open");
 	int event = eventfd_new(), fd = new_set(10);
@@ -334,7 +268,7 @@ TEST_F_TIMEOUT(limits, largest_fd_numbers_can_be_watched, TEST_SECONDS)
 }
 
 /* One file's wake-up and close walk all its items, so they are bounded. */
-TEST_F_TIMEOUT(limits, items_of_a_file_are_bounded, TEST_SECONDS)
+TEST_F(limits, items_of_a_file_are_bounded)
 {
 	int event = eventfd_new(), other = eventfd_new();
 	int a = new_set(8192), b = new_set(8192);
@@ -358,7 +292,7 @@ TEST_F_TIMEOUT(limits, items_of_a_file_are_bounded, TEST_SECONDS)
 }
 
 /* A user without rights takes what he can get: it must be little. */
-TEST_F_TIMEOUT(limits, greedy_user_gets_no_more_than_his_share, TEST_SECONDS)
+TEST_F(limits, greedy_user_gets_no_more_than_his_share)
 {
 	const long most = 8L << 20;
 	long pages = 0;
@@ -382,166 +316,6 @@ TEST_F_TIMEOUT(limits, greedy_user_gets_no_more_than_his_share, TEST_SECONDS)
 	EXPECT_LT(0, pages);
 	EXPECT_LE(pages * PAGE, most);
 	EXPECT_LT(most - pages * PAGE, (long)PARTS * PAGE);
-}
-
-/* In a memory cgroup of its own. */
-FIXTURE(cgroup) {
-	bool made;
-};
-
-static long charged(void)
-{
-	return read_number(CGROUP "/memory.current");
-}
-
-static long killed_for_memory(void)
-{
-	char line[128];
-	long n = 0;
-	FILE *f = fopen(CGROUP "/memory.events", "re");
-
-	while (f && fgets(line, sizeof(line), f))
-		sscanf(line, "oom_kill %ld", &n);
-	if (f)
-		fclose(f);
-	return n;
-}
-
-FIXTURE_SETUP(cgroup)
-{
-	if (geteuid())
-		SKIP(return, "needs root");
-	if (mkdir(CGROUP, 0755) || access(CGROUP "/memory.current", R_OK)) {
-		rmdir(CGROUP);
-		SKIP(return, "no memory cgroup at " CGROUP_ROOT);
-	}
-	self->made = true;
-	ASSERT_EQ(0, raise_fd_limit(20000));
-}
-
-/* The cgroup can go when nothing is in it, and takes no page along. */
-FIXTURE_TEARDOWN(cgroup)
-{
-	if (!self->made)
-		return;
-	write_number(CGROUP_ROOT "/cgroup.procs", getpid());
-	EXPECT_TRUE(await(rmdir(CGROUP) == 0));
-}
-
-TEST_F_TIMEOUT(cgroup, pages_are_charged, TEST_SECONDS)
-{
-	long before, with, after;
-	int fd;
-
-	ASSERT_EQ(0, write_number(CGROUP "/cgroup.procs", getpid()));
-	fd = dep_open();
-	before = charged();
-	ASSERT_EQ(0, dep_alloc(fd, 131072));
-	with = charged();
-	EXPECT_LE(before + 256 * PARTS * PAGE, with + 70 * PAGE);
-	close(fd);
-	after = charged();
-	EXPECT_LE(after, with - 256 * PARTS * PAGE + 140 * PAGE);
-}
-
-TEST_F_TIMEOUT(cgroup, items_are_charged, TEST_SECONDS)
-{
-	int events[4], fd, i, added = 0;
-	long before, with;
-
-	for (i = 0; i < 4; i++) {
-		events[i] = eventfd_new();
-		ASSERT_EQ(0, dup_range(events[i], 1000 + i * 4096, 4096));
-	}
-	fd = new_set(20000);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, write_number(CGROUP "/cgroup.procs", getpid()));
-	before = charged();
-	for (i = 0; i < 4; i++)
-		added += add_range(fd, 1000 + i * 4096, 4096);
-	with = charged();
-	EXPECT_EQ(4 * 4096, added);
-	/* No item is smaller than 64 bytes. */
-	EXPECT_LE(before + 4 * 4096 * 64 - 70 * PAGE, with);
-	close(fd);
-	EXPECT_TRUE(await(charged() < with - 4 * 4096 * 32));
-}
-
-/* Whoever hits the limit fails or is killed, and nobody else. */
-TEST_F_TIMEOUT(cgroup, limit_hits_the_greedy_alone, TEST_SECONDS)
-{
-	int i, status, fd;
-	pid_t pid;
-
-	ASSERT_EQ(0, write_number(CGROUP "/memory.max", 16L << 20));
-	write_number(CGROUP "/memory.swap.max", 0);
-	pid = fork();
-	ASSERT_LE(0, pid);
-	if (!pid) {
-		if (write_number(CGROUP "/cgroup.procs", getpid()))
-			_exit(1);
-		for (i = 0; i < 100; i++) {
-			fd = dep_open();
-			if (fd < 0)
-				_exit(fd == -ENOMEM ? 0 : 2);
-			status = dep_alloc(fd, 131072);
-			if (status)
-				_exit(status == -ENOMEM ? 0 : 3);
-		}
-		_exit(4);
-	}
-	status = reap(pid);
-	if (status) {
-		EXPECT_EQ(128 + SIGKILL, status);
-		EXPECT_LE(1, killed_for_memory());
-	}
-	/* This process is outside, and what the other had is free again. */
-	EXPECT_TRUE(await(charged() < 8L << 20));
-	fd = new_set(131072);
-	EXPECT_LE(0, fd);
-	close(fd);
-}
-
-TEST_F_TIMEOUT(cgroup, limit_hit_by_items_hits_the_greedy_alone, TEST_SECONDS)
-{
-	int i, s, fd, status, event;
-	pid_t pid;
-
-	ASSERT_EQ(0, write_number(CGROUP "/memory.max", 8L << 20));
-	write_number(CGROUP "/memory.swap.max", 0);
-	pid = fork();
-	ASSERT_LE(0, pid);
-	if (!pid) {
-		fd = new_set(1);
-		close(fd);
-		if (write_number(CGROUP "/cgroup.procs", getpid()))
-			_exit(1);
-		for (i = 0; i < 4; i++) {
-			event = eventfd_new();
-			if (dup_range(event, 1000 + i * 4096, 4096))
-				_exit(2);
-		}
-		for (s = 0; s < 64; s++) {
-			fd = new_set(20000);
-			if (fd < 0)
-				_exit(0);
-			event = eventfd_new();
-			if (dup_range(event, 1000 + s % 4 * 4096, 4096))
-				_exit(3);
-			if (add_range(fd, 1000 + s % 4 * 4096, 4096) < 4096)
-				_exit(0);
-		}
-		_exit(4);
-	}
-	status = reap(pid);
-	if (status) {
-		EXPECT_EQ(128 + SIGKILL, status);
-		EXPECT_LE(1, killed_for_memory());
-	}
-	EXPECT_TRUE(await(charged() < 6L << 20));
-	fd = new_set(131072);
-	EXPECT_LE(0, fd);
-	close(fd);
 }
 
 TEST_HARNESS_MAIN

@@ -93,6 +93,21 @@ static bool matches(const char *pattern)
 	return found;
 }
 
+/* A name may stay as a link to the cache that it was merged with. */
+static bool has_slab_caches(void)
+{
+	glob_t g = {};
+	bool found = false;
+	struct stat st;
+	size_t i;
+
+	glob("/sys/kernel/slab/devepoll*", 0, NULL, &g);
+	for (i = 0; i < g.gl_pathc; i++)
+		found |= !lstat(g.gl_pathv[i], &st) && S_ISDIR(st.st_mode);
+	globfree(&g);
+	return found || file_has("/proc/slabinfo", "devepoll");
+}
+
 /* A set with one eventfd that has fired once. */
 static int use_set(void)
 {
@@ -162,7 +177,7 @@ static int log_new_lines(int log, const char *word)
 	return found;
 }
 
-TEST_F_TIMEOUT(load, twenty_times_with_and_without_use, TEST_SECONDS)
+TEST_F(load, twenty_times_with_and_without_use)
 {
 	int i;
 
@@ -176,14 +191,14 @@ TEST_F_TIMEOUT(load, twenty_times_with_and_without_use, TEST_SECONDS)
 	}
 }
 
-TEST_F_TIMEOUT(load, second_load_is_refused, TEST_SECONDS)
+TEST_F(load, second_load_is_refused)
 {
 	ASSERT_EQ(0, module_load(""));
 	EXPECT_EQ(-EEXIST, module_load(""));
 	EXPECT_EQ(1, use_set());
 }
 
-TEST_F_TIMEOUT(load, open_set_keeps_the_module, TEST_SECONDS)
+TEST_F(load, open_set_keeps_the_module)
 {
 	int fd;
 
@@ -197,7 +212,7 @@ TEST_F_TIMEOUT(load, open_set_keeps_the_module, TEST_SECONDS)
 	EXPECT_TRUE(module_goes());
 }
 
-TEST_F_TIMEOUT(load, mapping_alone_keeps_the_module, TEST_SECONDS)
+TEST_F(load, mapping_alone_keeps_the_module)
 {
 	char *map;
 	int fd;
@@ -214,7 +229,7 @@ TEST_F_TIMEOUT(load, mapping_alone_keeps_the_module, TEST_SECONDS)
 	EXPECT_TRUE(module_goes());
 }
 
-TEST_F_TIMEOUT(load, set_on_its_way_through_a_socket_keeps_it, TEST_SECONDS)
+TEST_F(load, set_on_its_way_through_a_socket_keeps_it)
 {
 	int fd, pair[2];
 
@@ -230,22 +245,21 @@ TEST_F_TIMEOUT(load, set_on_its_way_through_a_socket_keeps_it, TEST_SECONDS)
 	EXPECT_TRUE(module_goes());
 }
 
-TEST_F_TIMEOUT(load, nothing_is_left_behind, TEST_SECONDS)
+TEST_F(load, nothing_is_left_behind)
 {
 	ASSERT_EQ(0, module_load(""));
 	EXPECT_EQ(1, use_set());
 	if (access("/sys/kernel/slab", F_OK) == 0)
 		EXPECT_TRUE(matches("/sys/kernel/slab/devepoll*"));
 	ASSERT_TRUE(module_goes());
-	EXPECT_FALSE(matches("/sys/kernel/slab/devepoll*"));
-	EXPECT_FALSE(file_has("/proc/slabinfo", "devepoll"));
+	EXPECT_FALSE(has_slab_caches());
 	EXPECT_FALSE(matches(MODULE_DIR "*"));
 	EXPECT_FALSE(matches("/sys/class/misc/eventpoll*"));
 	EXPECT_FALSE(file_has("/proc/misc", "eventpoll"));
 	EXPECT_FALSE(file_has("/proc/kallsyms", "[devepoll]"));
 }
 
-TEST_F_TIMEOUT(load, refused_with_one_line_while_ftrace_is_off, TEST_SECONDS)
+TEST_F(load, refused_with_one_line_while_ftrace_is_off)
 {
 	int ret, lines;
 
@@ -256,13 +270,13 @@ TEST_F_TIMEOUT(load, refused_with_one_line_while_ftrace_is_off, TEST_SECONDS)
 	EXPECT_EQ(-EBUSY, ret);
 	EXPECT_EQ(1, lines);
 	EXPECT_NE(0, access(NODE, F_OK));
-	EXPECT_FALSE(matches("/sys/kernel/slab/devepoll*"));
+	EXPECT_FALSE(has_slab_caches());
 
 	ASSERT_EQ(0, module_load(""));
 	EXPECT_EQ(1, use_set());
 }
 
-TEST_F_TIMEOUT(load, ftrace_stays_on_while_loaded, TEST_SECONDS)
+TEST_F(load, ftrace_stays_on_while_loaded)
 {
 	struct pollfd pfd;
 	int fd;
@@ -285,7 +299,7 @@ TEST_F_TIMEOUT(load, ftrace_stays_on_while_loaded, TEST_SECONDS)
 	EXPECT_EQ(0, write_text(FTRACE_SWITCH, "1"));
 }
 
-TEST_F_TIMEOUT(load, bad_parameters_are_refused_with_one_line, TEST_SECONDS)
+TEST_F(load, bad_parameters_are_refused_with_one_line)
 {
 	static const struct {
 		const char *params, *word;
@@ -308,7 +322,7 @@ TEST_F_TIMEOUT(load, bad_parameters_are_refused_with_one_line, TEST_SECONDS)
 	EXPECT_EQ(-EINVAL, module_load("max_fds=many"));
 }
 
-TEST_F_TIMEOUT(load, max_fds_bounds_a_set, TEST_SECONDS)
+TEST_F(load, max_fds_bounds_a_set)
 {
 	int fd;
 
@@ -326,7 +340,7 @@ TEST_F_TIMEOUT(load, max_fds_bounds_a_set, TEST_SECONDS)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(load, mode_is_a_parameter, TEST_SECONDS)
+TEST_F(load, mode_is_a_parameter)
 {
 	static const struct {
 		const char *params;
@@ -367,7 +381,7 @@ static const char * const dynamic_drivers[][2] = {
 
 #define DYNAMIC_DRIVERS 2
 
-TEST_F_TIMEOUT(load, later_misc_devices_get_their_minors, TEST_SECONDS)
+TEST_F(load, later_misc_devices_get_their_minors)
 {
 	int i, tried = 0;
 
@@ -391,7 +405,7 @@ TEST_F_TIMEOUT(load, later_misc_devices_get_their_minors, TEST_SECONDS)
 }
 
 /* Where dynamic minors reach down to 124, another driver may have it. */
-TEST_F_TIMEOUT(load, works_when_the_minor_is_taken, TEST_SECONDS)
+TEST_F(load, works_when_the_minor_is_taken)
 {
 	int i, err;
 
