@@ -46,8 +46,8 @@ static int dial(int bufsize)
 	if (fd < 0)
 		err(1, "socket");
 	if (bufsize) {
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bufsize, sizeof(bufsize));
-		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bufsize, sizeof(bufsize));
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bufsize, sizeof(int));
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bufsize, sizeof(int));
 	}
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
