@@ -95,11 +95,11 @@ TEST_F(wait, is_timed_finer_than_clock_ticks)
 	EXPECT_GT(3 * NSEC_PER_MSEC, least);
 }
 
-/* How often this thread has slept, once all that is called here is in memory. */
-static long sleeps_so_far(FIXTURE_DATA(wait) *self)
+/* How often this thread has slept, with all that it calls in memory. */
+static long sleeps_so_far(struct set *set, int event)
 {
-	eventfd_post(self->event);
-	set_wait_one(&self->set, self->event, 0);
+	eventfd_post(event);
+	set_wait_one(set, event, 0);
 	return status_field(getpid(), "voluntary_ctxt_switches");
 }
 
@@ -108,8 +108,8 @@ TEST_F(wait, of_no_time_sleeps_not_at_all)
 	long before;
 	int i;
 
-	sleeps_so_far(self);
-	before = sleeps_so_far(self);
+	sleeps_so_far(&self->set, self->event);
+	before = sleeps_so_far(&self->set, self->event);
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(-ENOMSG, set_wait_one(&self->set, self->event, 0));
 	ASSERT_EQ(0, eventfd_post(self->event));
@@ -123,8 +123,8 @@ TEST_F(wait, with_events_pending_sleeps_not_at_all)
 	long before;
 	size_t i;
 
-	sleeps_so_far(self);
-	before = sleeps_so_far(self);
+	sleeps_so_far(&self->set, self->event);
+	before = sleeps_so_far(&self->set, self->event);
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
 		ASSERT_EQ(0, eventfd_post(self->event));
 		EXPECT_EQ(POLLIN,
