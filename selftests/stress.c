@@ -187,12 +187,14 @@ int main(int argc, char **argv)
 	if (v == MAP_FAILED || !tracer_lock_init())
 		ksft_exit_fail_msg("no memory\n");
 
+	v->has_tracer = tracer_start();
 	for (i = 0; i < PAIRS; i++)
 		pairs[i] = start_pair(&o, i);
 	chaos = start_chaos(&o, v);
 	ended = ended_well(chaos, "chaos");
 	for (i = 0; i < PAIRS; i++)
 		noticed &= ended_well(pairs[i], "pair");
+	tracer_stop();
 
 	ksft_test_result(noticed, "every_event_is_noticed\n");
 	report_chaos(v, ended);

@@ -86,7 +86,7 @@ void chaos_run(uint64_t seed, unsigned int seconds, struct chaos_verdict *v);
 
 /* The tracer on the function that the module hooks. */
 bool tracer_lock_init(void);
-bool tracer_find(void);
+bool tracer_start(void);
 bool tracer_toggle(struct rng *rng);
 void tracer_stop(void);
 

@@ -84,7 +84,6 @@ void chaos_run(uint64_t seed, unsigned int seconds, struct chaos_verdict *v)
 	int i;
 
 	verdict = v;
-	v->has_tracer = tracer_find();
 	for (i = 0; i < THREADS + 2; i++)
 		rng_seed(&rngs[i], seed, 100 + i);
 	sigaction(SIGUSR1, &sa, NULL);
@@ -103,10 +102,8 @@ void chaos_run(uint64_t seed, unsigned int seconds, struct chaos_verdict *v)
 	atomic_store(&stopping, true);
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	if (v->has_tracer) {
+	if (v->has_tracer)
 		pthread_join(tracer, NULL);
-		tracer_stop();
-	}
 	world_close();
 	chaos_summary();
 }

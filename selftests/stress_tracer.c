@@ -6,8 +6,8 @@
  * with one thread per processor sometimes goes on executing that breakpoint
  * when it is gone, and then the guest hangs for ever.  It can't where nobody
  * executes the patched function meanwhile.  So no file is closed while the
- * tracer is being switched, and command names are not recorded, because that
- * patches the scheduler.
+ * tracer comes or goes, and the tracer as a whole is switched on only before
+ * and off only after everything else, because that patches the scheduler.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -64,12 +64,11 @@ static bool tracefs_write(const char *file, const char *text)
 	return tracefs_write_flags(file, text, O_TRUNC);
 }
 
-bool tracer_find(void)
+bool tracer_start(void)
 {
 	if (access(TRACEFS "/current_tracer", W_OK))
 		mount("tracefs", TRACEFS, "tracefs", 0, NULL);
-	return tracefs_write("options/record-cmd", "0") &&
-	       tracefs_write("set_ftrace_filter", QUIET_FUNCTION "\n") &&
+	return tracefs_write("set_ftrace_filter", QUIET_FUNCTION "\n") &&
 	       tracefs_write("current_tracer", "function");
 }
 
@@ -84,10 +83,7 @@ static bool tracer_set(const char *file, const char *text, int flags)
 	return done;
 }
 
-/*
- * The tracer comes to the function and goes again.  Most often the filter is
- * changed; switching the whole tracer off takes long.
- */
+/* The tracer comes to the function and goes again, by its filter. */
 bool tracer_toggle(struct rng *rng)
 {
 	bool done;
@@ -96,10 +92,6 @@ bool tracer_toggle(struct rng *rng)
 	usleep(rng_below(rng, PAUSE_USEC));
 	if (rng_below(rng, 4) == 0)
 		tracefs_write("tracing_on", rng_below(rng, 2) ? "1" : "0");
-	if (rng_below(rng, 16) == 0) {
-		tracer_set("current_tracer", "nop", O_TRUNC);
-		tracer_set("current_tracer", "function", O_TRUNC);
-	}
 	done &= tracer_set("set_ftrace_filter", "!" HOOKED_FUNCTION "\n",
 			   O_APPEND);
 	usleep(rng_below(rng, PAUSE_USEC));
@@ -110,6 +102,5 @@ void tracer_stop(void)
 {
 	tracefs_write("current_tracer", "nop");
 	tracefs_write("set_ftrace_filter", "\n");
-	tracefs_write("options/record-cmd", "1");
 	tracefs_write("tracing_on", "1");
 }
