@@ -72,7 +72,8 @@ static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
  * Return: the size of the entries that took effect;
  * -EINVAL: @count is not a multiple of the size of an entry;
  * -EFAULT: @buf can't be read; nothing was done, unless it became unreadable
- * meanwhile.
+ * meanwhile;
+ * -EINTR: the caller is being killed.
  */
 ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count)
@@ -92,7 +93,8 @@ ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 		/* Before mtx: under it nothing may wait for mmap_lock. */
 		if (copy_from_user(batch, buf, size))
 			return -EFAULT;
-		mutex_lock(&inst->mtx);
+		if (mutex_lock_killable(&inst->mtx))
+			return done ? done : -EINTR;
 		for (i = 0; i < size / sizeof(struct pollfd); i++) {
 			if (classic_apply(inst, &batch[i]))
 				done += sizeof(struct pollfd);
@@ -113,7 +115,8 @@ static long classic_alloc(struct dep_instance *inst, int nr)
 
 	if (nr < 1 || nr > dep_max_fds)
 		return -EINVAL;
-	mutex_lock(&inst->mtx);
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
 	err = dep_pages_alloc(inst, nr);
 	mutex_unlock(&inst->mtx);
 	return err;
@@ -123,7 +126,8 @@ static long classic_free(struct dep_instance *inst)
 {
 	long err;
 
-	mutex_lock(&inst->mtx);
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
 	err = dep_pages_retire(inst);
 	if (!err) {
 		dep_interest_clear(inst);

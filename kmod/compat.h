@@ -11,6 +11,11 @@
 #include <linux/ftrace.h>
 #include <linux/mm.h>
 
+/* The release hook may run with preemption off, where its locks would sleep. */
+#ifdef CONFIG_PREEMPT_RT
+#error "devepoll does not work on PREEMPT_RT"
+#endif
+
 /* since 6.2: before, the trampoline saves the arguments in a bare pt_regs */
 #ifndef ftrace_regs_get_argument
 #define ftrace_regs_get_argument(fregs, n) \

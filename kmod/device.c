@@ -60,19 +60,20 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 static __poll_t device_poll(struct file *file, poll_table *table)
 {
 	struct dep_instance *inst = file->private_data;
-	bool pending;
 
 	poll_wait(file, &inst->poll_queue, table);
-	/* Only ->poll() of the members tells whether there is an event. */
-	if (dep_instance_has_work(inst) && !READ_ONCE(inst->pending))
-		dep_ready_ask(inst, false);
-
+	/*
+	 * After queueing: pairs with the look at the queue in its irq_work.
+	 * Before asking: what comes meanwhile must wake us.
+	 */
 	spin_lock_irq(&inst->lock);
-	/* After queueing: pairs with the look at the queue in its irq_work. */
 	inst->polled = true;
-	pending = inst->pending;
 	spin_unlock_irq(&inst->lock);
-	return pending ? EPOLLIN | EPOLLRDNORM : 0;
+
+	/* Only ->poll() of the members tells whether there is an event. */
+	if (!READ_ONCE(inst->pending) && dep_ready_may_ask(inst))
+		dep_ready_ask(inst, false);
+	return READ_ONCE(inst->pending) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 static const struct file_operations device_fops = {
@@ -87,20 +88,35 @@ static const struct file_operations device_fops = {
 };
 
 static struct miscdevice device_misc = {
-	.minor = MISC_DYNAMIC_MINOR,
+	.minor = EVENTPOLL_MINOR,
 	.name = "eventpoll",
 	.nodename = "epoll",
 	.fops = &device_fops,
 };
 
+static int holder_open(struct inode *inode, struct file *file)
+{
+	return -ENXIO;
+}
+
+static const struct file_operations holder_fops = {
+	.owner = THIS_MODULE,
+	.open = holder_open,
+};
+
+#define HOLDER(nr) {				\
+	.minor = MISC_DYNAMIC_MINOR,		\
+	.name = "eventpoll-hold" #nr,		\
+	.fops = &holder_fops,			\
+	.mode = 0600,				\
+}
+
 /*
- * Minors of old kernels' dynamic range that have to be taken before it is the
- * turn of 124, held for a moment.
+ * They ask for minors, and hold those of old kernels' dynamic range that have
+ * to be taken before it is the turn of 124, for a moment.
  */
-static struct miscdevice device_holders[] = {
-	{ .minor = MISC_DYNAMIC_MINOR, .name = "eventpoll-hold0" },
-	{ .minor = MISC_DYNAMIC_MINOR, .name = "eventpoll-hold1" },
-	{ .minor = MISC_DYNAMIC_MINOR, .name = "eventpoll-hold2" },
+static struct miscdevice device_holders[] __initdata = {
+	HOLDER(0), HOLDER(1), HOLDER(2), HOLDER(3),
 };
 
 MODULE_ALIAS_MISCDEV(EVENTPOLL_MINOR);
@@ -108,30 +124,29 @@ MODULE_ALIAS("devname:epoll");
 
 #define DEVICE_OLD_DYNAMIC_MINORS	128
 
-/* Asks for dynamic minors until 124 comes; what comes above is held. */
-static int __init device_register_dynamic(void)
+/*
+ * Finds how to get minor 124, with @held holders in place: MISC_DYNAMIC_MINOR
+ * if that gives it now, or nothing better; else the number itself.
+ */
+static int __init device_pick_minor(size_t *held)
 {
-	size_t held = 0;
-	int err;
+	for (*held = 0; *held < ARRAY_SIZE(device_holders); ++*held) {
+		struct miscdevice *holder = &device_holders[*held];
+		int minor;
 
-	for (;;) {
-		device_misc.minor = MISC_DYNAMIC_MINOR;
-		err = misc_register(&device_misc);
-		if (err || device_misc.minor <= EVENTPOLL_MINOR ||
-		    device_misc.minor >= DEVICE_OLD_DYNAMIC_MINORS ||
-		    held == ARRAY_SIZE(device_holders))
+		if (misc_register(holder))
 			break;
-		misc_deregister(&device_misc);
-		device_holders[held].minor = MISC_DYNAMIC_MINOR;
-		device_holders[held].fops = &device_fops;
-		err = misc_register(&device_holders[held]);
-		if (err)
+		minor = holder->minor;
+		if (minor >= DEVICE_OLD_DYNAMIC_MINORS) {
+			misc_deregister(holder);
+			return EVENTPOLL_MINOR;
+		}
+		if (minor <= EVENTPOLL_MINOR) {
+			misc_deregister(holder);
 			break;
-		held++;
+		}
 	}
-	while (held)
-		misc_deregister(&device_holders[--held]);
-	return err;
+	return MISC_DYNAMIC_MINOR;
 }
 
 /**
@@ -140,28 +155,28 @@ static int __init device_register_dynamic(void)
  *
  * Up to Linux 6.1 dynamic misc minors count down from 127, and a driver that
  * registers 124 statically makes every later dynamic one fail once it is their
- * turn; so ask for a dynamic one first, and for 124 itself only where dynamic
+ * turn; so ask for a dynamic one there, and for 124 itself only where dynamic
  * minors lie elsewhere.
+ *
+ * Once it is registered anybody may open it, so this is the last step of
+ * loading that can fail.
  *
  * Return: 0, or what misc_register() says.
  */
 int __init dep_device_register(umode_t mode)
 {
+	size_t held;
 	int err;
 
 	device_misc.mode = mode;
-	err = device_register_dynamic();
-	if (!err && device_misc.minor >= DEVICE_OLD_DYNAMIC_MINORS) {
-		misc_deregister(&device_misc);
-		device_misc.minor = EVENTPOLL_MINOR;
-		err = misc_register(&device_misc);
-	}
-	if (err)
-		return err;
-	if (device_misc.minor != EVENTPOLL_MINOR)
+	device_misc.minor = device_pick_minor(&held);
+	err = misc_register(&device_misc);
+	while (held)
+		misc_deregister(&device_holders[--held]);
+	if (!err && device_misc.minor != EVENTPOLL_MINOR)
 		pr_warn("minor %d is taken, /dev/epoll has minor %d\n",
 			EVENTPOLL_MINOR, device_misc.minor);
-	return 0;
+	return err;
 }
 
 /**

@@ -30,21 +30,35 @@ void dep_fdmap_cache_exit(void)
  *
  * One empty leaf may stay, so that a set of one fd does not allocate at each
  * add.
+ *
+ * Return: a leaf that is not needed any more, for dep_fdmap_free_leaf() once L
+ * is released; or NULL.
  */
-void dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd)
+struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd)
 {
 	u32 nr = fd >> DEP_LEAF_SHIFT;
 	struct dep_leaf *leaf = map->leaves[nr], *spare;
 
 	leaf->items[fd % DEP_LEAF_SIZE] = NULL;
 	if (--leaf->used || map->spare == nr)
-		return;
+		return NULL;
 	spare = map->leaves[map->spare];
-	if (spare && !spare->used) {
+	if (spare && !spare->used)
 		map->leaves[map->spare] = NULL;
-		kmem_cache_free(leaf_cache, spare);
-	}
+	else
+		spare = NULL;
 	map->spare = nr;
+	return spare;
+}
+
+/**
+ * dep_fdmap_free_leaf() - free what dep_fdmap_erase() returned
+ * @leaf: the leaf, or NULL
+ */
+void dep_fdmap_free_leaf(struct dep_leaf *leaf)
+{
+	if (leaf)
+		kmem_cache_free(leaf_cache, leaf);
 }
 
 /**

@@ -10,6 +10,7 @@
 #define DEVEPOLL_FDMAP_H
 
 #include <linux/bits.h>
+#include <linux/nospec.h>
 #include <linux/types.h>
 
 struct dep_item;
@@ -50,11 +51,12 @@ struct dep_fdmap {
 static inline struct dep_item *dep_fdmap_find(const struct dep_fdmap *map,
 					      unsigned int fd)
 {
+	u32 nr = fd >> DEP_LEAF_SHIFT;
 	struct dep_leaf *leaf;
 
-	if (fd >> DEP_LEAF_SHIFT >= map->nr_leaves)
+	if (nr >= map->nr_leaves)
 		return NULL;
-	leaf = map->leaves[fd >> DEP_LEAF_SHIFT];
+	leaf = map->leaves[array_index_nospec(nr, map->nr_leaves)];
 	return leaf ? leaf->items[fd % DEP_LEAF_SIZE] : NULL;
 }
 
@@ -69,11 +71,12 @@ static inline struct dep_item *dep_fdmap_find(const struct dep_fdmap *map,
 static inline bool dep_fdmap_insert(struct dep_fdmap *map, unsigned int fd,
 				    struct dep_item *item)
 {
+	u32 nr = fd >> DEP_LEAF_SHIFT;
 	struct dep_leaf *leaf;
 
-	if (fd >> DEP_LEAF_SHIFT >= map->nr_leaves)
+	if (nr >= map->nr_leaves)
 		return false;
-	leaf = map->leaves[fd >> DEP_LEAF_SHIFT];
+	leaf = map->leaves[array_index_nospec(nr, map->nr_leaves)];
 	if (!leaf)
 		return false;
 	leaf->items[fd % DEP_LEAF_SIZE] = item;
@@ -81,7 +84,8 @@ static inline bool dep_fdmap_insert(struct dep_fdmap *map, unsigned int fd,
 	return true;
 }
 
-void dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd);
+struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd);
+void dep_fdmap_free_leaf(struct dep_leaf *leaf);
 struct dep_item *dep_fdmap_next(const struct dep_fdmap *map, unsigned int *fd);
 int dep_fdmap_grow(struct dep_fdmap *map, unsigned int fd, spinlock_t *lock,
 		   struct user_struct *user);

@@ -40,7 +40,8 @@ static bool reader_is_gone(const struct dep_instance *inst)
 
 	rcu_read_lock();
 	task = pid_task(find_pid_ns(inst->reader, &init_pid_ns), PIDTYPE_PID);
-	gone = !task || READ_ONCE(task->mm) != inst->reader_mm;
+	gone = !task || task->start_boottime != inst->reader_start ||
+	       READ_ONCE(task->mm) != inst->reader_mm;
 	rcu_read_unlock();
 	return gone;
 }
@@ -126,8 +127,7 @@ int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
 	INIT_LIST_HEAD(&waiter.link);
 	harvest_set_deadline(harvest);
 	for (;;) {
-		if (READ_ONCE(inst->asks.next) != &inst->asks ||
-		    READ_ONCE(inst->asking))
+		if (dep_ready_may_ask(inst))
 			dep_ready_ask(inst, true);
 
 		spin_lock_irq(&inst->lock);

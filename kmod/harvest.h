@@ -9,6 +9,7 @@
 #include <linux/sched.h>
 
 #include "instance.h"
+#include "ready.h"
 
 /**
  * struct dep_harvest - one call that waits for events
@@ -44,6 +45,7 @@ static inline void dep_harvest_taken(struct dep_instance *inst)
 	lockdep_assert_held(&inst->lock);
 	WRITE_ONCE(inst->turn, inst->turn + 1);
 	inst->reader = task_pid_nr(current);
+	inst->reader_start = current->start_boottime;
 	inst->reader_mm = current->mm;
 }
 
@@ -70,7 +72,7 @@ static inline bool dep_harvest_at_once(const struct dep_instance *inst)
 static inline bool dep_harvest_in_vain(const struct dep_instance *inst,
 				       u64 turn)
 {
-	return !dep_instance_has_work(inst) && !READ_ONCE(inst->asking) &&
+	return !dep_ready_may_ask(inst) && !READ_ONCE(inst->pending) &&
 	       READ_ONCE(inst->turn_open) == turn;
 }
 

@@ -35,16 +35,25 @@ static void instance_poll_work(struct irq_work *work)
 	struct dep_instance *inst;
 	unsigned long flags;
 	__poll_t wake;
+	bool pending;
 
 	inst = container_of(work, struct dep_instance, poll_work);
 	spin_lock_irqsave(&inst->lock, flags);
 	wake = inst->poll_wake;
 	inst->poll_wake = 0;
+	pending = inst->pending;
 	/* Who comes later sets polled again, after it has queued itself. */
 	inst->polled = waitqueue_active(&inst->poll_queue);
 	spin_unlock_irqrestore(&inst->lock, flags);
 
-	wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
+	/*
+	 * io_uring and AIO take a key for the answer, so name it only if there
+	 * is an event, and not if a file has to be asked first.
+	 */
+	if (pending || wake)
+		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
+	else
+		wake_up(&inst->poll_queue);
 }
 
 /**
@@ -107,7 +116,8 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	struct percpu_counter *watches = &inst->user->epoll_watches;
 	struct dep_item *item;
 
-	if (percpu_counter_compare(watches, dep_max_user_watches) >= 0)
+	if (percpu_counter_compare(watches, min_t(unsigned long, LONG_MAX,
+					READ_ONCE(dep_max_user_watches))) >= 0)
 		return ERR_PTR(-ENOSPC);
 	item = kmem_cache_alloc(item_cache, GFP_KERNEL);
 	if (!item)
@@ -125,6 +135,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->events = events;
 	item->revents = 0;
 	item->hooked = false;
+	item->leaf = NULL;
 	return item;
 }
 
@@ -163,6 +174,7 @@ int dep_item_hook(struct dep_item *item)
  */
 void dep_item_free(struct dep_item *item)
 {
+	dep_fdmap_free_leaf(item->leaf);
 	kmem_cache_free(item_cache, item);
 }
 
@@ -186,7 +198,7 @@ bool dep_item_unhook(struct dep_item *item)
 	item->hooked = false;
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	item->events = 0;
-	dep_fdmap_erase(&inst->interest, item->fd);
+	item->leaf = dep_fdmap_erase(&inst->interest, item->fd);
 	list_del_init(&item->ask);
 	inst->sink->forget(inst, item);
 	inst->nr_items--;

@@ -32,8 +32,8 @@
  *  2. dep_instance.map_lock (mutex).  The page sets against mmap.  Also taken
  *     under mmap_lock, so nothing that may wait for mtx, for user memory or
  *     for a driver is done while it is held.
- *     dep_watch.arm (mutex), under mtx, never together with map_lock.  Held
- *     across ->poll() of the watched file.
+ *     dep_watch.arm (mutex), under mtx and whatever ->poll() of the watched
+ *     file holds when it calls us, never together with map_lock.
  *  3. dep_bucket.lock (spin lock), process context only.
  *  4. The wait-queue head of the watched file (spin lock, interrupts off),
  *     taken by remove_wait_queue under 3, and by the kernel before it calls
@@ -153,6 +153,7 @@ struct user_struct;
  * @events: L (written under M+L): the poll events asked for
  * @revents: L: the sink's: the events of the slot
  * @hooked: L: in the interest set
+ * @leaf: the owner's, once unhooked: what to free with the item, or NULL
  */
 struct dep_item {
 	struct list_head link;
@@ -166,6 +167,7 @@ struct dep_item {
 	u16 events;
 	u16 revents;
 	bool hooked;
+	struct dep_leaf *leaf;
 };
 
 /**
@@ -216,6 +218,7 @@ struct dep_pages {
  * @turn: L: how many times events were handed out
  * @turn_open: L: the last turn after which a harvest is known to have begun
  * @reader: L: who was given events at the last turn, in the first namespace
+ * @reader_start: L: when it began, since thread numbers come again
  * @reader_mm: L: its address space, to compare, never to look into
  * @pages: the sink of the classic interface; see there
  * @mappings: how many mappings of the pages exist; from 0 under P only
@@ -242,6 +245,7 @@ struct dep_instance {
 	u64 turn;
 	u64 turn_open;
 	pid_t reader;
+	u64 reader_start;
 	const void *reader_mm;
 	struct dep_pages pages;
 

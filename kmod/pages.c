@@ -345,6 +345,9 @@ u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 			WRITE_ONCE(inst->pages.snapshot,
 				   inst->pages.snapshot + 1);
 			dep_harvest_taken(inst);
+			/* Whoever was woken for both took the events alone. */
+			if (!list_empty(&inst->asks))
+				dep_instance_wake(inst);
 		}
 	}
 	spin_unlock_irq(&inst->lock);

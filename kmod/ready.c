@@ -2,8 +2,10 @@
 /*
  * Asking the files whose wake-ups did not say what happened.
  */
+#include <linux/bottom_half.h>
 #include <linux/file.h>
 #include <linux/poll.h>
+#include <linux/sched/signal.h>
 
 #include "ready.h"
 #include "watch.h"
@@ -46,7 +48,17 @@ static void ask_first(struct dep_instance *inst, bool harvesting)
 		dep_item_post(item, ready, harvesting);
 	spin_unlock_irq(&inst->lock);
 
+	/*
+	 * If the program has closed the file meanwhile, its release is ours,
+	 * and must not wait until this thread, which may sleep first, returns
+	 * to user space.  From a context that looks like an interrupt fput()
+	 * leaves it to a worker.
+	 */
+	local_bh_disable();
 	fput(file);
+	local_bh_enable();
+
+	cond_resched();
 	spin_lock_irq(&inst->lock);
 }
 
@@ -56,7 +68,7 @@ static void ask_first(struct dep_instance *inst, bool harvesting)
  * @harvesting: the caller takes the events itself or wakes somebody who does
  *
  * Does not ask for ever, however often the files wake us meanwhile: what is
- * left stays for the next call.
+ * left stays for the next call.  Asks nothing when the caller is being killed.
  *
  * Context: process; sleeps on dep_instance.mtx and in ->poll().
  */
@@ -65,12 +77,19 @@ void dep_ready_ask(struct dep_instance *inst, bool harvesting)
 	u32 left;
 
 	might_sleep();
-	mutex_lock(&inst->mtx);
+	if (mutex_lock_killable(&inst->mtx))
+		return;
 	spin_lock_irq(&inst->lock);
 	WRITE_ONCE(inst->asking, true);
-	for (left = inst->nr_items; left && !list_empty(&inst->asks); left--)
+	/* Pairs with smp_rmb() in dep_ready_may_ask(). */
+	smp_wmb();
+	for (left = inst->nr_items; left && !list_empty(&inst->asks); left--) {
 		ask_first(inst, harvesting);
-	WRITE_ONCE(inst->asking, false);
+		if (fatal_signal_pending(current))
+			break;
+	}
+	/* Pairs with the acquire there: the events are seen posted. */
+	smp_store_release(&inst->asking, false);
 	spin_unlock_irq(&inst->lock);
 	mutex_unlock(&inst->mtx);
 }

@@ -4,8 +4,9 @@
  * file whose last reference goes, before the file's ->release.
  *
  * FTRACE_OPS_FL_PERMANENT: while we are loaded, kernel.ftrace_enabled can't be
- * switched off.  FTRACE_OPS_FL_RECURSION: the handler is safe by itself, since
- * nothing that it calls releases a file.
+ * switched off.  No FTRACE_OPS_FL_RECURSION: it would have ftrace skip a call
+ * that looks like a recursion, and nothing that the handler calls releases a
+ * file.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -66,7 +67,7 @@ static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 
 static struct ftrace_ops release_ops = {
 	.func = release_hook,
-	.flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_RECURSION,
+	.flags = FTRACE_OPS_FL_PERMANENT,
 };
 
 static const struct file_operations probe_fops = {
@@ -125,8 +126,10 @@ static int __init release_register_on(const char *symbol)
 	if (err)
 		return err;
 	err = register_ftrace_function(&release_ops);
-	if (err)
+	if (err) {
+		ftrace_free_filter(&release_ops);
 		return err;
+	}
 	err = release_selftest();
 	if (err)
 		dep_release_unregister();

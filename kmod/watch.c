@@ -34,7 +34,7 @@ struct dep_wait {
  * @nr_items: B: length of @items
  * @nr_waits: A: length of the list behind @wait
  * @items: B+W: the items of all instances
- * @arm: lock number 2: one at a time calls ->poll() with a queueing function
+ * @arm: lock number 2: one at a time queues on the file
  * @wait: A: the first entry; most files need no other
  */
 struct dep_watch {
@@ -45,7 +45,7 @@ struct dep_watch {
 	u32 nr_items;
 	u32 nr_waits;
 	struct list_head items;
-	/* A: the wait queues; nests ->poll(). */
+	/* A: the wait queues; nests their heads. */
 	struct mutex arm;
 	struct dep_wait wait;
 };
@@ -266,23 +266,25 @@ static void watch_queue(struct file *file, wait_queue_head_t *head,
 	struct dep_wait *wait;
 
 	arming = container_of(table, struct dep_arming, table);
+	/* Not held across ->poll(), which may wait for user space for ever. */
+	mutex_lock(&arming->watch->arm);
 	if (arming->err || watch_waits_on(arming->watch, head))
-		return;
+		goto out;
 	wait = watch_spare_wait(arming->watch);
 	if (IS_ERR(wait)) {
 		arming->err = PTR_ERR(wait);
-		return;
+		goto out;
 	}
 	WRITE_ONCE(wait->head, head);
 	add_wait_queue(head, &wait->entry);
+out:
+	mutex_unlock(&arming->watch->arm);
 }
 
 /*
  * Waits on the file's wait queues and asks what is ready.  The queues may
  * differ by the events and by the calling process (signalfd), so ->poll() is
  * called for each item; queues that the watch waits on already stay.
- *
- * The caller holds arm, or nobody else can find the watch.
  */
 static int watch_arm(struct dep_watch *watch, u16 events, u16 *ready)
 {
@@ -413,15 +415,9 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
  */
 int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready)
 {
-	/* The item keeps it. */
-	struct dep_watch *watch = item->watch;
-	int err;
-
 	lockdep_assert_held(&item->inst->mtx);
-	mutex_lock(&watch->arm);
-	err = watch_arm(watch, events, ready);
-	mutex_unlock(&watch->arm);
-	return err;
+	/* The item keeps the watch. */
+	return watch_arm(item->watch, events, ready);
 }
 
 /**
