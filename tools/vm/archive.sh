@@ -33,7 +33,8 @@ archive_open() {
 	[ -r "$debian_keys" ] || die "Debian's archive keys are missing: run 'make deps'"
 	mirror=${DEVEPOLL_MIRROR:-$(host_mirror)} ||
 		die "apt on this machine names no Debian mirror; set DEVEPOLL_MIRROR"
-	security=$(host_mirror security) || security=
+	# A machine without security updates still gets to know of them.
+	security=$(host_mirror security) || security=${mirror%/}-security
 
 	apt_dir="$cache/apt/${1}"
 	mkdir -p "$apt_dir/state/lists/partial" "$apt_dir/cache/archives/partial" \
@@ -43,7 +44,6 @@ archive_open() {
 	for suite; do
 		local uri=$mirror
 		if [ "${suite%-security}" != "$suite" ]; then
-			[ "$security" ] || continue
 			uri=$security
 		fi
 		printf 'deb [arch=amd64 signed-by=%s] %s %s main\n' \
