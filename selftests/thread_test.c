@@ -20,6 +20,8 @@
 
 /* How long a race goes on. */
 #define RACE_NS (400 * NSEC_PER_MSEC)
+/* A slow kernel gets as far in its own time. */
+#define LEAST_ROUNDS 20
 
 FIXTURE(threads) {
 	struct set set;
@@ -224,7 +226,7 @@ TEST_F(threads, that_post_reach_no_removed_fd)
 	poster.fd = fds[1];
 	ASSERT_EQ(0, task_start(&poster.task, post_all_the_time, &poster));
 	end = now_ns() + RACE_NS;
-	for (n = 0; now_ns() < end; n++) {
+	for (n = 0; n < LEAST_ROUNDS || now_ns() < end; n++) {
 		ASSERT_EQ(0, set_add(&self->set, fds[0], POLLIN));
 		if (n & 1)
 			set_drain(&self->set);
@@ -235,7 +237,6 @@ TEST_F(threads, that_post_reach_no_removed_fd)
 	}
 	atomic_store(&poster.stop, true);
 	EXPECT_EQ(0, task_join(&poster.task));
-	EXPECT_LT(10, n);
 }
 
 TEST_F(threads, that_post_reach_no_closed_file)
@@ -249,7 +250,7 @@ TEST_F(threads, that_post_reach_no_closed_file)
 	poster.fd = fds[1];
 	ASSERT_EQ(0, task_start(&poster.task, post_all_the_time, &poster));
 	end = now_ns() + RACE_NS;
-	for (n = 0; now_ns() < end; n++) {
+	for (n = 0; n < LEAST_ROUNDS || now_ns() < end; n++) {
 		ASSERT_EQ(0, set_add(&self->set, fds[0], POLLIN));
 		if (n & 1)
 			sched_yield();
@@ -264,7 +265,6 @@ TEST_F(threads, that_post_reach_no_closed_file)
 	}
 	atomic_store(&poster.stop, true);
 	EXPECT_EQ(0, task_join(&poster.task));
-	EXPECT_LT(10, n);
 }
 
 /* Changes by several threads at once, of the same numbers. */
