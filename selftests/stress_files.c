@@ -47,7 +47,8 @@ static int make_single(int fd, int fds[2])
 {
 	if (fd < 0)
 		return -errno;
-	fds[0] = fds[1] = fd;
+	fds[0] = fd;
+	fds[1] = fd;
 	return 0;
 }
 

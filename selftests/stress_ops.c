@@ -240,7 +240,7 @@ static void op_io(struct rng *rng)
 	}
 }
 
-/* Sends a file over a socket; now and then the socket has the last reference. */
+/* Sends a file over a socket, which now and then has the last reference. */
 static void op_pass(struct rng *rng)
 {
 	union {

@@ -20,6 +20,7 @@
 #include "stress.h"
 
 #define TRACEFS "/sys/kernel/tracing"
+#define FIRST_WRITER PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP
 #define HOOKED_FUNCTION "locks_remove_file"
 /* An empty filter would mean all functions. */
 #define QUIET_FUNCTION "vfs_fallocate"
@@ -39,8 +40,7 @@ bool tracer_lock_init(void)
 		return false;
 	pthread_rwlockattr_init(&attr);
 	pthread_rwlockattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_rwlockattr_setkind_np(&attr,
-			PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlockattr_setkind_np(&attr, FIRST_WRITER);
 	return !pthread_rwlock_init(closing_lock, &attr);
 }
 
