@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wake-ups that do not say what happened, so that the file has to be asked,
+ * against everything that may come while somebody asks.
+ *
+ * shutdown() of a unix socket wakes its peer in that way.  The peer has hung up
+ * when both directions are shut; one alone is no event for who wants POLLHUP.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "helpers.h"
+
+/* Numbers under which a file is added often, so that asking takes long. */
+enum { FIRST_NUMBER = 200, NUMBERS = 800, ROOM = FIRST_NUMBER + NUMBERS };
+
+#define RACE_NS	(1200 * NSEC_PER_MSEC)
+
+/* Much longer than anything takes here that is not lost. */
+static int lost_ms(void)
+{
+	return 2000 * slowness();
+}
+
+/* The file is in the set under @n numbers, none of which is open any more. */
+static int add_often(struct set *set, int fd, short events, int n)
+{
+	int i, ret = 0;
+
+	for (i = FIRST_NUMBER; !ret && i < FIRST_NUMBER + n; i++) {
+		if (dup2(fd, i) != i)
+			return -errno;
+		ret = set_add(set, i, events);
+		close(i);
+	}
+	return ret;
+}
+
+static void spin_until(uint64_t ns)
+{
+	while (now_ns() < ns)
+		;
+}
+
+static int shut_first_half(int fd)
+{
+	return shutdown(fd, SHUT_RD) ? -errno : 0;
+}
+
+/*
+ * Adds a file that never has an event under @n numbers, and wakes it: how many
+ * nanoseconds it takes to ask it, or -errno.
+ */
+static int64_t add_quiet(struct set *set, int fds[2], int n)
+{
+	uint64_t start;
+	int ret;
+
+	ret = raise_fd_limit(ROOM + 1);
+	if (!ret)
+		ret = unix_pair(fds, SOCK_STREAM);
+	if (!ret)
+		ret = add_often(set, fds[0], POLLPRI, n);
+	if (!ret)
+		ret = shut_first_half(fds[1]);
+	if (ret)
+		return ret;
+	start = now_ns();
+	ret = poll_now(set->fd, POLLIN);
+	return ret ? -EBADMSG : now_ns() - start;
+}
+
+static void close_pair(int fds[2])
+{
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Hangs up some time after it was told to. */
+struct hanger {
+	struct task task;
+	int fd;
+	uint64_t delay;
+	atomic_bool go;
+};
+
+static long hang_up(void *arg)
+{
+	struct hanger *hanger = arg;
+
+	while (!atomic_load(&hanger->go))
+		;
+	spin_until(now_ns() + hanger->delay);
+	return shutdown(hanger->fd, SHUT_WR) ? -errno : 0;
+}
+
+SET_FIXTURE(asking, ROOM)
+
+/*
+ * poll() asks the first file, then many others for long, while the first one
+ * hangs up.  poll(2) looks once more when its time is over, so an event that it
+ * missed is seen by the time alone.
+ */
+TEST_F(asking, for_poll_misses_no_hang_up)
+{
+	enum { ROUNDS = 24 };
+	struct pollfd pfd = { .fd = self->set.fd, .events = POLLIN };
+	int i, fds[2], quiet[2];
+	struct hanger hanger;
+	uint64_t start;
+	int64_t asking;
+
+	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
+	asking = add_quiet(&self->set, quiet, NUMBERS);
+	ASSERT_LT(0, asking);
+	for (i = 0; i < ROUNDS; i++) {
+		ASSERT_EQ(0, unix_pair(fds, SOCK_STREAM));
+		ASSERT_EQ(0, set_add(&self->set, fds[0], POLLHUP));
+		hanger = (struct hanger) {
+			.fd = fds[1],
+			.delay = asking * i / ROUNDS,
+		};
+		ASSERT_EQ(0, task_start(&hanger.task, hang_up, &hanger));
+		ASSERT_EQ(0, shut_first_half(fds[1]));
+		ASSERT_EQ(0, shut_first_half(quiet[1]));
+		start = now_ns();
+		atomic_store(&hanger.go, true);
+		ASSERT_EQ(1, poll(&pfd, 1, lost_ms()));
+		ASSERT_GT(lost_ms() / 2 * NSEC_PER_MSEC, now_ns() - start)
+			TH_LOG("round %d", i);
+		ASSERT_EQ(0, task_join(&hanger.task));
+		EXPECT_EQ(POLLHUP, set_wait_one(&self->set, fds[0], 0));
+		close_pair(fds);
+	}
+	close_pair(quiet);
+}
+
+/* Two promises that epoll does not keep in 6.1 and 6.12. */
+DEVEPOLL_FIXTURE(asked, ROOM)
+
+struct poller {
+	struct task task;
+	int fd;
+	atomic_bool stop;
+};
+
+static long poll_all_the_time(void *arg)
+{
+	struct poller *poller = arg;
+
+	while (!atomic_load(&poller->stop))
+		poll_now(poller->fd, POLLIN);
+	return 0;
+}
+
+/* Another thread takes the file from the list and has not posted its event. */
+TEST_F(asked, by_another_thread_its_event_is_waited_for)
+{
+	struct poller poller = { .fd = self->set.fd };
+	uint64_t end;
+	int i, fds[2];
+
+	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
+	ASSERT_EQ(0, task_start(&poller.task, poll_all_the_time, &poller));
+	ASSERT_EQ(0, unix_pair(fds, SOCK_STREAM));
+	ASSERT_EQ(0, set_add(&self->set, fds[0], POLLHUP));
+	end = now_ns() + RACE_NS;
+	for (i = 0; now_ns() < end; i++) {
+		/* Wakes each time, though it is shut already. */
+		ASSERT_EQ(0, shutdown(fds[1], SHUT_RDWR));
+		spin_until(now_ns() + i % 16 * 200);
+		ASSERT_EQ(POLLHUP, set_wait_one(&self->set, fds[0], 0))
+			TH_LOG("round %d", i);
+	}
+	atomic_store(&poller.stop, true);
+	EXPECT_EQ(0, task_join(&poller.task));
+	EXPECT_LT(10, i);
+	close_pair(fds);
+}
+
+/*
+ * The harvester asks the file again and again while its last number is closed.
+ * Then it sleeps on: the release must not wait for it.
+ */
+TEST_F(asked, it_is_released_when_it_is_closed)
+{
+	enum { ROUNDS = 40, OFTEN = 200 };
+	int i, fds[2], quiet[2], event = eventfd_new();
+	struct pollfd pfd = { 0 };
+	struct waiter waiter;
+	uint64_t start;
+	int64_t asking;
+
+	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
+	ASSERT_EQ(0, set_add(&self->set, event, POLLIN));
+	asking = add_quiet(&self->set, quiet, OFTEN);
+	ASSERT_LT(0, asking);
+	close_pair(quiet);
+	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+
+	for (i = 0; i < ROUNDS; i++) {
+		ASSERT_EQ(0, unix_pair(fds, SOCK_STREAM));
+		ASSERT_EQ(0, add_often(&self->set, fds[0], POLLPRI, OFTEN));
+		ASSERT_EQ(0, await_sleep(waiter.task.tid, SYS_ioctl));
+		start = now_ns();
+		ASSERT_EQ(0, shut_first_half(fds[1]));
+		spin_until(start + 2 * asking * i / ROUNDS);
+		close(fds[0]);
+		pfd.fd = fds[1];
+		ASSERT_EQ(1, poll(&pfd, 1, lost_ms())) TH_LOG("round %d", i);
+		EXPECT_NE(0, pfd.revents & POLLHUP);
+		close(fds[1]);
+	}
+	EXPECT_EQ(0, await_sleep(waiter.task.tid, SYS_ioctl));
+	ASSERT_EQ(0, eventfd_post(event));
+	EXPECT_EQ(1, waiter_join(&waiter));
+	close(event);
+}
+
+/* A thread in EP_POLL that is held up where it tells of the event it takes. */
+FIXTURE(taker) {
+	struct set set;
+	int event;
+	int fds[2];
+	int faults;
+	char *memory;
+	struct evpoll *evp;
+	int calls;
+	struct task task;
+	struct waiter waiter;
+};
+
+typedef FIXTURE_DATA(taker) taker_data;
+
+static long take(void *arg)
+{
+	taker_data *self = arg;
+	int ret;
+
+	do
+		ret = dep_poll(self->set.fd, self->evp);
+	while (--self->calls && ret == 1);
+	return ret;
+}
+
+/* What it tells goes to a page that is not there until we provide it. */
+static int map_argument(taker_data *self)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register missing = {
+		.range.len = getpagesize(),
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	self->faults = syscall(SYS_userfaultfd, O_CLOEXEC);
+	self->memory = mmap(NULL, 2 * getpagesize(), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (self->faults < 0 || self->memory == MAP_FAILED)
+		return -errno;
+	missing.range.start = (unsigned long)self->memory + getpagesize();
+	self->evp = (struct evpoll *)(missing.range.start -
+				      offsetof(struct evpoll, ep_resoff));
+	self->evp->ep_timeout = -1;
+	if (ioctl(self->faults, UFFDIO_API, &api) ||
+	    ioctl(self->faults, UFFDIO_REGISTER, &missing))
+		return -errno;
+	return 0;
+}
+
+static int let_it_go_on(taker_data *self)
+{
+	struct uffdio_zeropage page = {
+		.range.start = (unsigned long)self->memory + getpagesize(),
+		.range.len = getpagesize(),
+	};
+
+	return ioctl(self->faults, UFFDIO_ZEROPAGE, &page) ? -errno : 0;
+}
+
+FIXTURE_SETUP(taker)
+{
+	self->faults = -1;
+	ASSERT_EQ(0, set_open(&self->set, &backend_devepoll, ROOM));
+	ASSERT_EQ(0, map_argument(self)) TH_LOG("no userfaultfd here");
+	self->event = eventfd_new();
+	ASSERT_EQ(0, set_add(&self->set, self->event, POLLIN));
+	ASSERT_EQ(0, unix_pair(self->fds, SOCK_STREAM));
+	ASSERT_EQ(0, set_add(&self->set, self->fds[0], POLLHUP));
+}
+
+FIXTURE_TEARDOWN(taker)
+{
+	set_close(&self->set);
+	close(self->event);
+	close_pair(self->fds);
+	close(self->faults);
+	munmap(self->memory, 2 * getpagesize());
+}
+
+/*
+ * Before it has taken the event another file hangs up: that wakes nobody, for
+ * somebody is thought to be awake.
+ */
+static int start_and_overtake(taker_data *self, int calls)
+{
+	struct uffd_msg message;
+	int ret;
+
+	self->calls = calls;
+	ret = task_start(&self->task, take, self);
+	if (!ret)
+		ret = await_sleep(self->task.tid, SYS_ioctl);
+	if (!ret)
+		ret = waiter_start(&self->waiter, &self->set, -1);
+	if (!ret)
+		ret = eventfd_post(self->event);
+	if (ret)
+		return ret;
+	if (read(self->faults, &message, sizeof(message)) != sizeof(message) ||
+	    shutdown(self->fds[1], SHUT_RDWR))
+		return -errno;
+	return let_it_go_on(self);
+}
+
+TEST_F(taker, that_exits_wakes_the_next_waiter_for_what_it_left)
+{
+	ASSERT_EQ(0, start_and_overtake(self, 1));
+	EXPECT_EQ(1, task_join(&self->task));
+	ASSERT_EQ(1, waiter_join(&self->waiter));
+	EXPECT_EQ(self->fds[0], self->waiter.out[0].fd);
+	EXPECT_EQ(POLLHUP, self->waiter.out[0].revents);
+	EXPECT_EQ(0, set_drain(&self->set));
+}
+
+TEST_F(taker, that_waits_again_shares_what_it_left)
+{
+	ASSERT_EQ(0, start_and_overtake(self, 2));
+	/* One of them gets it; the other the next event. */
+	ASSERT_TRUE(await(atomic_load(&self->task.done) ||
+			  atomic_load(&self->waiter.task.done)));
+	EXPECT_EQ(0, poll_now(self->set.fd, POLLIN));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(1, task_join(&self->task));
+	EXPECT_EQ(1, waiter_join(&self->waiter));
+	EXPECT_EQ(0, set_drain(&self->set));
+}
+
+/* An io_uring that polls the set: it believes what a wake-up says. */
+FIXTURE(ring) {
+	struct set set;
+	int fds[2];
+	int fd;
+	char *ring;
+	struct io_uring_sqe *sqe;
+	struct io_uring_params params;
+};
+
+typedef FIXTURE_DATA(ring) ring_data;
+
+static atomic_uint *ring_index(ring_data *self, unsigned int offset)
+{
+	return (atomic_uint *)(self->ring + offset);
+}
+
+static int ring_open(ring_data *self)
+{
+	self->fd = syscall(SYS_io_uring_setup, 1, &self->params);
+	if (self->fd < 0)
+		return -errno;
+	self->ring = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE,
+			  MAP_SHARED, self->fd, IORING_OFF_SQ_RING);
+	self->sqe = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE,
+			 MAP_SHARED, self->fd, IORING_OFF_SQES);
+	if (self->ring == MAP_FAILED || self->sqe == MAP_FAILED)
+		return -errno;
+	return 0;
+}
+
+/* Both rings are one mapping, and one page. */
+static int ring_submit(ring_data *self, const struct io_uring_sqe *sqe)
+{
+	*self->sqe = *sqe;
+	atomic_store(ring_index(self, self->params.sq_off.array), 0);
+	atomic_fetch_add(ring_index(self, self->params.sq_off.tail), 1);
+	return syscall(SYS_io_uring_enter, self->fd, 1, 0, 0, NULL, 0) == 1 ?
+	       0 : -errno;
+}
+
+/* The answer, or -ENOMSG. */
+static int ring_answer(ring_data *self)
+{
+	atomic_uint *head = ring_index(self, self->params.cq_off.head);
+	atomic_uint *tail = ring_index(self, self->params.cq_off.tail);
+	struct io_uring_cqe *cqes;
+	unsigned int at;
+
+	/* Whatever a wake-up left to be done by this thread is done here. */
+	if (syscall(SYS_io_uring_enter, self->fd, 0, 0, IORING_ENTER_GETEVENTS,
+		    NULL, 0))
+		return -errno;
+	at = atomic_load(head);
+	if (at == atomic_load(tail))
+		return -ENOMSG;
+	cqes = (void *)(self->ring + self->params.cq_off.cqes);
+	atomic_store(head, at + 1);
+	return cqes[at % self->params.cq_entries].res;
+}
+
+FIXTURE_SETUP(ring)
+{
+	ASSERT_EQ(0, set_open(&self->set, &backend_devepoll, ROOM));
+	ASSERT_EQ(0, ring_open(self)) TH_LOG("no io_uring here");
+	ASSERT_EQ(0, unix_pair(self->fds, SOCK_STREAM));
+	ASSERT_EQ(0, set_add(&self->set, self->fds[0], POLLHUP));
+}
+
+FIXTURE_TEARDOWN(ring)
+{
+	munmap(self->ring, getpagesize());
+	munmap(self->sqe, getpagesize());
+	close(self->fd);
+	set_close(&self->set);
+	close_pair(self->fds);
+}
+
+TEST_F(ring, that_polls_the_set_is_answered_by_an_event_alone)
+{
+	struct io_uring_sqe sqe = {
+		.opcode = IORING_OP_POLL_ADD,
+		.fd = self->set.fd,
+		.poll32_events = POLLIN,
+	};
+
+	ASSERT_EQ(0, ring_submit(self, &sqe));
+	EXPECT_EQ(-ENOMSG, ring_answer(self));
+	ASSERT_EQ(0, shut_first_half(self->fds[1]));
+	EXPECT_EQ(-ENOMSG, ring_answer(self));
+	EXPECT_EQ(0, set_drain(&self->set));
+	EXPECT_EQ(-ENOMSG, ring_answer(self));
+
+	ASSERT_EQ(0, shutdown(self->fds[1], SHUT_WR));
+	EXPECT_TRUE(await(ring_answer(self) == POLLIN));
+	EXPECT_EQ(-ENOMSG, ring_answer(self));
+	EXPECT_EQ(POLLHUP, set_wait_one(&self->set, self->fds[0], 0));
+}
+
+/* It would write when it is told POLLOUT, which is not said of a set. */
+TEST_F(ring, that_writes_to_the_set_is_not_answered)
+{
+	struct pollfd entry = { .fd = self->fds[1], .events = POLLIN };
+	struct io_uring_sqe sqe = {
+		.opcode = IORING_OP_WRITE,
+		.fd = self->set.fd,
+		.addr = (unsigned long)&entry,
+		.len = sizeof(entry),
+	};
+
+	ASSERT_EQ(0, ring_submit(self, &sqe));
+	EXPECT_EQ(-ENOMSG, ring_answer(self));
+	EXPECT_EQ(0, set_has(&self->set, self->fds[1]));
+	ASSERT_EQ(0, shutdown(self->fds[1], SHUT_RDWR));
+	EXPECT_EQ(-ENOMSG, ring_answer(self));
+	EXPECT_EQ(POLLHUP, set_wait_one(&self->set, self->fds[0], 0));
+	EXPECT_EQ(0, set_has(&self->set, self->fds[1]));
+}
+
+TEST_HARNESS_MAIN
