@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -22,7 +23,7 @@ static int device_open(struct inode *inode, struct file *file)
 {
 	struct dep_instance *inst;
 
-	inst = dep_instance_new(&dep_pages_sink);
+	inst = dep_instance_new(&dep_pages_sink, file->f_cred->user);
 	if (!inst)
 		return -ENOMEM;
 	file->private_data = inst;

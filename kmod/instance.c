@@ -3,7 +3,6 @@
  * Instances and their items: birth, charge, the way of an event into the sink,
  * unhooking.  Read the banner of instance.h first.
  */
-#include <linux/cred.h>
 #include <linux/percpu_counter.h>
 #include <linux/sched.h>
 #include <linux/sched/user.h>
@@ -57,12 +56,14 @@ static void instance_poll_work(struct irq_work *work)
 }
 
 /**
- * dep_instance_new() - make an instance, charged to the caller
+ * dep_instance_new() - make an instance
  * @sink: where its events go
+ * @user: who pays; stays as long as the instance does
  *
  * Return: the instance, owned by the caller, or NULL without memory.
  */
-struct dep_instance *dep_instance_new(const struct dep_sink *sink)
+struct dep_instance *dep_instance_new(const struct dep_sink *sink,
+				      struct user_struct *user)
 {
 	struct dep_instance *inst;
 
@@ -79,7 +80,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink)
 	mutex_init(&inst->map_lock);
 	init_waitqueue_head(&inst->poll_queue);
 	init_irq_work(&inst->poll_work, instance_poll_work);
-	inst->user = get_uid(current_user());
+	inst->user = user;
 	return inst;
 }
 
@@ -95,7 +96,6 @@ void dep_instance_free(struct dep_instance *inst)
 
 	irq_work_sync(&inst->poll_work);
 	dep_fdmap_destroy(&inst->interest, inst->user);
-	free_uid(inst->user);
 	kfree(inst);
 }
 

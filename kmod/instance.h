@@ -227,7 +227,7 @@ struct dep_pages {
  * @map_lock: lock number 2
  * @poll_queue: who polls the device itself
  * @poll_work: wakes @poll_queue
- * @user: const: who pays
+ * @user: const: who pays: the opener, whose credentials the file holds
  */
 struct dep_instance {
 	/* L: what a wake-up touches; nests the scheduler's locks. */
@@ -301,7 +301,8 @@ static inline void dep_instance_wake_pollers(struct dep_instance *inst,
 	irq_work_queue(&inst->poll_work);
 }
 
-struct dep_instance *dep_instance_new(const struct dep_sink *sink);
+struct dep_instance *dep_instance_new(const struct dep_sink *sink,
+				      struct user_struct *user);
 void dep_instance_free(struct dep_instance *inst);
 
 struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
