@@ -58,7 +58,7 @@ static int shut_first_half(int fd)
 
 /*
  * Adds a file that never has an event under @n numbers, and wakes it: how many
- * nanoseconds it takes to ask it, or -errno.
+ * nanoseconds it takes to ask it (0 by a coarse clock), or -errno.
  */
 static int64_t add_quiet(struct set *set, int fds[2], int n)
 {
@@ -121,7 +121,7 @@ TEST_F(asking, for_poll_misses_no_hang_up)
 
 	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
 	asking = add_quiet(&self->set, quiet, NUMBERS);
-	ASSERT_LT(0, asking);
+	ASSERT_LE(0, asking);
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, unix_pair(fds, SOCK_STREAM));
 		ASSERT_EQ(0, set_add(&self->set, fds[0], POLLHUP));
@@ -203,7 +203,7 @@ TEST_F(asked, it_is_released_when_it_is_closed)
 	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
 	ASSERT_EQ(0, set_add(&self->set, event, POLLIN));
 	asking = add_quiet(&self->set, quiet, OFTEN);
-	ASSERT_LT(0, asking);
+	ASSERT_LE(0, asking);
 	close_pair(quiet);
 	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
 
