@@ -62,21 +62,25 @@ static int shut_first_half(int fd)
  */
 static int64_t add_quiet(struct set *set, int fds[2], int n)
 {
-	uint64_t start;
-	int ret;
+	uint64_t start, took, least = INT64_MAX;
+	int i, ret;
 
 	ret = raise_fd_limit(ROOM + 1);
 	if (!ret)
 		ret = unix_pair(fds, SOCK_STREAM);
 	if (!ret)
 		ret = add_often(set, fds[0], POLLPRI, n);
-	if (!ret)
+	/* The first times are longer than those to come. */
+	for (i = 0; !ret && i < 8; i++) {
 		ret = shut_first_half(fds[1]);
-	if (ret)
-		return ret;
-	start = now_ns();
-	ret = poll_now(set->fd, POLLIN);
-	return ret ? -EBADMSG : now_ns() - start;
+		start = now_ns();
+		if (!ret && poll_now(set->fd, POLLIN))
+			ret = -EBADMSG;
+		took = now_ns() - start;
+		if (took < least)
+			least = took;
+	}
+	return ret ? ret : least;
 }
 
 static void close_pair(int fds[2])
@@ -97,6 +101,7 @@ static long hang_up(void *arg)
 {
 	struct hanger *hanger = arg;
 
+	pin_to_cpu(1);
 	while (!atomic_load(&hanger->go))
 		;
 	spin_until(now_ns() + hanger->delay);
@@ -112,7 +117,7 @@ SET_FIXTURE(asking, ROOM)
  */
 TEST_F(asking, for_poll_misses_no_hang_up)
 {
-	enum { ROUNDS = 24 };
+	enum { ROUNDS = 32 };
 	struct pollfd pfd = { .fd = self->set.fd, .events = POLLIN };
 	int i, fds[2], quiet[2];
 	struct hanger hanger;
@@ -120,6 +125,7 @@ TEST_F(asking, for_poll_misses_no_hang_up)
 	int64_t asking;
 
 	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
+	pin_to_cpu(0);
 	asking = add_quiet(&self->set, quiet, NUMBERS);
 	ASSERT_LE(0, asking);
 	for (i = 0; i < ROUNDS; i++) {
@@ -127,7 +133,7 @@ TEST_F(asking, for_poll_misses_no_hang_up)
 		ASSERT_EQ(0, set_add(&self->set, fds[0], POLLHUP));
 		hanger = (struct hanger) {
 			.fd = fds[1],
-			.delay = asking * i / ROUNDS,
+			.delay = asking * i / 16,
 		};
 		ASSERT_EQ(0, task_start(&hanger.task, hang_up, &hanger));
 		ASSERT_EQ(0, shut_first_half(fds[1]));
@@ -193,7 +199,7 @@ TEST_F(asked, by_another_thread_its_event_is_waited_for)
  */
 TEST_F(asked, it_is_released_when_it_is_closed)
 {
-	enum { ROUNDS = 40, OFTEN = 200 };
+	enum { ROUNDS = 80, OFTEN = 400 };
 	int i, fds[2], quiet[2], event = eventfd_new();
 	struct pollfd pfd = { 0 };
 	struct waiter waiter;
@@ -205,7 +211,9 @@ TEST_F(asked, it_is_released_when_it_is_closed)
 	asking = add_quiet(&self->set, quiet, OFTEN);
 	ASSERT_LE(0, asking);
 	close_pair(quiet);
+	pin_to_cpu(1);
 	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+	pin_to_cpu(0);
 
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, unix_pair(fds, SOCK_STREAM));
@@ -213,7 +221,7 @@ TEST_F(asked, it_is_released_when_it_is_closed)
 		ASSERT_EQ(0, await_sleep(waiter.task.tid, SYS_ioctl));
 		start = now_ns();
 		ASSERT_EQ(0, shut_first_half(fds[1]));
-		spin_until(start + 2 * asking * i / ROUNDS);
+		spin_until(start + asking * i / 16);
 		close(fds[0]);
 		pfd.fd = fds[1];
 		ASSERT_EQ(1, poll(&pfd, 1, lost_ms())) TH_LOG("round %d", i);
