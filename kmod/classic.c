@@ -17,8 +17,6 @@
 #include "limits.h"
 #include "pages.h"
 
-unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
-
 static_assert(sizeof(struct pollfd) == 8);
 static_assert(sizeof(struct evpoll) == 16);
 static_assert(offsetof(struct evpoll, ep_resoff) == 8);
@@ -71,6 +69,7 @@ static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
  * Context: process; sleeps.
  * Return: the size of the entries that took effect;
  * -EINVAL: @count is not a multiple of the size of an entry;
+ * -EBUSY: a set of the extended interface;
  * -EFAULT: @buf can't be read; nothing was done, unless it became unreadable
  * meanwhile;
  * -EINTR: the caller is being killed.
@@ -84,6 +83,8 @@ ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 
 	if (count % sizeof(struct pollfd))
 		return -EINVAL;
+	if (READ_ONCE(inst->extended))
+		return -EBUSY;
 	/* All or nothing, as far as one can tell beforehand. */
 	if (count > sizeof(batch) && fault_in_readable(buf, count))
 		return -EFAULT;
@@ -95,7 +96,9 @@ ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 			return -EFAULT;
 		if (mutex_lock_killable(&inst->mtx))
 			return done ? done : -EINTR;
-		for (i = 0; i < size / sizeof(struct pollfd); i++) {
+		/* It may have become one of the other interface just now. */
+		for (i = 0; i < size / sizeof(struct pollfd) &&
+		     !inst->extended; i++) {
 			if (classic_apply(inst, &batch[i]))
 				done += sizeof(struct pollfd);
 		}
@@ -117,7 +120,7 @@ static long classic_alloc(struct dep_instance *inst, int nr)
 		return -EINVAL;
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	err = dep_pages_alloc(inst, nr);
+	err = inst->extended ? -EBUSY : dep_pages_alloc(inst, nr);
 	mutex_unlock(&inst->mtx);
 	return err;
 }
@@ -164,7 +167,7 @@ static noinline long classic_wait(struct dep_instance *inst, u64 turn,
 {
 	struct dep_harvest harvest = {
 		.turn = turn,
-		.timeout_ms = timeout_ms,
+		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
 	};
 	long ret;
 

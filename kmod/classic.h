@@ -9,8 +9,6 @@
 
 struct dep_instance;
 
-extern unsigned int dep_max_fds;
-
 ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count);
 long dep_classic_ioctl(struct dep_instance *inst, unsigned int cmd,

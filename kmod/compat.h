@@ -47,10 +47,30 @@ static inline bool dep_file_get(struct file *file)
 {
 	return file_ref_get(&file->f_ref);
 }
+
+/* Drops a reference, unless it is the last one: then false. */
+static inline bool dep_file_put_not_last(struct file *file)
+{
+	atomic64_t *count = &file->f_ref.refcnt;
+	s64 old = atomic64_read(count);
+
+	do {
+		/* One reference counts as 0; who is below that leaves to fput. */
+		if (unlikely(old <= (s64)FILE_REF_ONEREF))
+			return false;
+	} while (!atomic64_try_cmpxchg_release(count, &old, old - 1));
+	return true;
+}
 #else
 static inline bool dep_file_get(struct file *file)
 {
 	return atomic_long_inc_not_zero(&file->f_count);
+}
+
+/* Drops a reference, unless it is the last one: then false. */
+static inline bool dep_file_put_not_last(struct file *file)
+{
+	return atomic_long_add_unless(&file->f_count, -1, 1);
 }
 #endif
 

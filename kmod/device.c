@@ -12,12 +12,16 @@
 
 #include <linux/devepoll.h>
 
+#include "area.h"
 #include "classic.h"
 #include "device.h"
+#include "extended.h"
 #include "instance.h"
 #include "interest.h"
 #include "pages.h"
 #include "ready.h"
+#include "stats.h"
+#include "watch.h"
 
 static int device_open(struct inode *inode, struct file *file)
 {
@@ -38,6 +42,7 @@ static int device_release(struct inode *inode, struct file *file)
 	dep_interest_clear(inst);
 	dep_pages_free(inst);
 	mutex_unlock(&inst->mtx);
+	dep_area_free(inst);
 	dep_instance_free(inst);
 	return 0;
 }
@@ -50,12 +55,39 @@ static ssize_t device_write(struct file *file, const char __user *buf,
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	return dep_classic_ioctl(file->private_data, cmd, arg);
+	long ret = dep_classic_ioctl(file->private_data, cmd, arg);
+
+	if (ret != -ENOTTY)
+		return ret;
+	return dep_extended_ioctl(file->private_data, cmd, arg);
+}
+
+/*
+ * The short door.  Unlike ioctl(2) and write(2), fadvise64(2) does not call
+ * the security modules each time; the check at open(2) stands for this file,
+ * as it does for epoll_wait(2).
+ */
+static int device_fadvise(struct file *file, loff_t offset, loff_t len,
+			  int advice)
+{
+	if (_IOC_TYPE(advice) != EP_IOC_MAGIC)
+		return generic_fadvise(file, offset, len, advice);
+	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)
+		return dep_extended_door(file->private_data, advice, offset,
+					 len);
+	return device_ioctl(file, advice, offset);
 }
 
 static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	if (vma->vm_pgoff == DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT)
+		return dep_area_map(file->private_data, vma);
 	return dep_pages_map(file->private_data, vma);
+}
+
+static void device_show_fdinfo(struct seq_file *seq, struct file *file)
+{
+	dep_stats_show(file->private_data, seq);
 }
 
 static __poll_t device_poll(struct file *file, poll_table *table)
@@ -72,9 +104,7 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	spin_unlock_irq(&inst->lock);
 
 	/* Only ->poll() of the members tells whether there is an event. */
-	if (!READ_ONCE(inst->pending) && dep_ready_may_ask(inst))
-		dep_ready_ask(inst, false);
-	return READ_ONCE(inst->pending) ? EPOLLIN | EPOLLRDNORM : 0;
+	return dep_ready_poll(inst, dep_watch_is_arming(table));
 }
 
 static const struct file_operations device_fops = {
@@ -84,6 +114,8 @@ static const struct file_operations device_fops = {
 	.write = device_write,
 	.poll = device_poll,
 	.mmap = device_mmap,
+	.fadvise = device_fadvise,
+	.show_fdinfo = device_show_fdinfo,
 	.unlocked_ioctl = device_ioctl,
 	.compat_ioctl = device_ioctl,
 };
@@ -169,6 +201,7 @@ int __init dep_device_register(umode_t mode)
 	size_t held;
 	int err;
 
+	dep_instance_fops = &device_fops;
 	device_misc.mode = mode;
 	device_misc.minor = device_pick_minor(&held);
 	err = misc_register(&device_misc);

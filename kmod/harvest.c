@@ -25,11 +25,13 @@
 /* The clock is read only by a call that does not find events at once. */
 static void harvest_set_deadline(struct dep_harvest *harvest)
 {
-	if (harvest->timeout_ms < 0)
+	if (harvest->timeout < 0)
 		harvest->deadline = KTIME_MAX;
-	else if (harvest->timeout_ms && !harvest->deadline)
-		harvest->deadline = ktime_add_ms(ktime_get(),
-						 harvest->timeout_ms);
+	else if (harvest->absolute)
+		harvest->deadline = harvest->timeout;
+	else if (harvest->timeout && !harvest->deadline)
+		harvest->deadline = ktime_add_safe(ktime_get(),
+						   harvest->timeout);
 }
 
 /* Did the thread that got the last events exit, or execute another program? */
@@ -121,7 +123,7 @@ static void sleep_until_woken(const struct dep_harvest *harvest, bool blocked)
  */
 int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
 {
-	struct dep_waiter waiter = { .task = current };
+	struct dep_waiter waiter = { .task = current, .min = 1 };
 	enum harvest_verdict verdict;
 
 	INIT_LIST_HEAD(&waiter.link);
@@ -159,6 +161,123 @@ int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
 	}
 }
 
+/* Queues the waiter; the caller sleeps next, or takes it out again. */
+static void waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
+{
+	lockdep_assert_held(&inst->lock);
+	list_add_tail(&waiter->link, &inst->waiters);
+	inst->nr_hungry += waiter->min > 1;
+	set_current_state(TASK_INTERRUPTIBLE);
+}
+
+static void waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
+{
+	lockdep_assert_held(&inst->lock);
+	if (list_empty(&waiter->link))
+		return;
+	list_del_init(&waiter->link);
+	inst->nr_hungry -= waiter->min > 1;
+}
+
+/*
+ * How many events there are for a call that wants @min of them; 0 if it has to
+ * wait for more, of which @seen stay on the list of asks.
+ */
+static int collect_enough(struct dep_instance *inst,
+			  struct dep_results *results, u32 min, u32 *seen)
+{
+	*seen = 0;
+	if (!dep_ready_may_ask(inst))
+		return 0;
+	if (min > 1) {
+		*seen = dep_ready_count(inst, min);
+		if (*seen < min)
+			return 0;
+	}
+	return dep_ready_collect(inst, results);
+}
+
+/* Nothing is left to wait for: what is ready, be it less than was wanted. */
+static int collect_rest(struct dep_instance *inst, struct dep_results *results)
+{
+	return dep_ready_may_ask(inst) ? dep_ready_collect(inst, results) : 0;
+}
+
+/*
+ * What a call does next that has not found enough: HARVEST_ASK to look again,
+ * HARVEST_SLEEP once it is queued.
+ */
+static enum harvest_verdict collect_look(struct dep_harvest *harvest,
+					 struct dep_instance *inst,
+					 struct dep_waiter *waiter, u32 seen)
+{
+	enum harvest_verdict verdict = HARVEST_ASK;
+
+	spin_lock_irq(&inst->lock);
+	if (signal_pending(current))
+		verdict = HARVEST_SIGNAL;
+	else if (harvest_expired(harvest))
+		verdict = HARVEST_TIMEOUT;
+	else if (inst->nr_asks == seen)
+		verdict = HARVEST_SLEEP;
+	if (verdict == HARVEST_SLEEP)
+		waiter_queue(inst, waiter);
+	spin_unlock_irq(&inst->lock);
+	return verdict;
+}
+
+/**
+ * dep_harvest_collect() - wait for events of the extended interface, and take
+ * them
+ * @harvest: the call
+ * @inst: the instance
+ * @results: where the events go
+ *
+ * Context: process; sleeps.
+ * Return: how many events @results has; 0 when the time is over;
+ * -EFAULT: events stay, since the memory can't be written;
+ * -EINTR: a signal is pending and no event is.
+ */
+int dep_harvest_collect(struct dep_harvest *harvest, struct dep_instance *inst,
+			struct dep_results *results)
+{
+	struct dep_waiter waiter = { .task = current };
+	enum harvest_verdict verdict;
+	u32 seen;
+	int ret;
+
+	waiter.min = max(harvest->min, 1U);
+	INIT_LIST_HEAD(&waiter.link);
+	for (;;) {
+		results->pass = 0;
+		ret = collect_enough(inst, results, waiter.min, &seen);
+		if (ret)
+			break;
+		/* Nothing to wait with: the clock need not be read. */
+		if (!harvest->timeout && !harvest->absolute && waiter.min == 1)
+			return 0;
+		harvest_set_deadline(harvest);
+		verdict = collect_look(harvest, inst, &waiter, seen);
+		if (verdict == HARVEST_SLEEP) {
+			sleep_until_woken(harvest, false);
+			/* Also if it was woken: the waker reads our stack. */
+			spin_lock_irq(&inst->lock);
+			waiter_unqueue(inst, &waiter);
+			spin_unlock_irq(&inst->lock);
+		} else if (verdict == HARVEST_SIGNAL ||
+			   verdict == HARVEST_TIMEOUT) {
+			ret = collect_rest(inst, results);
+			if (!ret && verdict == HARVEST_SIGNAL)
+				ret = -EINTR;
+			break;
+		}
+	}
+	/* Whoever was woken and takes nothing passes it on. */
+	if (ret <= 0)
+		dep_harvest_pass(inst);
+	return ret;
+}
+
 /**
  * dep_harvest_pass() - nothing was taken: let the next one look
  * @inst: the instance
@@ -183,7 +302,6 @@ void dep_harvest_pass(struct dep_instance *inst)
 void dep_harvest_wake_all(struct dep_instance *inst)
 {
 	spin_lock_irq(&inst->lock);
-	while (!list_empty(&inst->waiters))
-		dep_instance_wake(inst);
+	dep_instance_wake_all(inst);
 	spin_unlock_irq(&inst->lock);
 }

@@ -10,16 +10,22 @@
 
 #include "instance.h"
 #include "ready.h"
+#include "results.h"
 
 /**
  * struct dep_harvest - one call that waits for events
- * @turn: the turn in which it began
- * @timeout_ms: how long it may wait; 0 not at all, negative for ever
+ * @turn: the turn in which it began; in a set of 2001
+ * @min: how many events it wants at least; 0 is 1
+ * @timeout: how long it may wait, in nanoseconds; 0 not at all, negative for
+ *	ever
+ * @absolute: @timeout is the deadline
  * @deadline: when to give up; KTIME_MAX never, 0 at once or not known yet
  */
 struct dep_harvest {
 	u64 turn;
-	int timeout_ms;
+	u32 min;
+	s64 timeout;
+	bool absolute;
 	ktime_t deadline;
 };
 
@@ -77,6 +83,8 @@ static inline bool dep_harvest_in_vain(const struct dep_instance *inst,
 }
 
 int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst);
+int dep_harvest_collect(struct dep_harvest *harvest, struct dep_instance *inst,
+			struct dep_results *results);
 void dep_harvest_pass(struct dep_instance *inst);
 void dep_harvest_wake_all(struct dep_instance *inst);
 

@@ -11,8 +11,11 @@
 #include "compat.h"
 #include "instance.h"
 #include "limits.h"
+#include "nest.h"
 
+unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
 unsigned long dep_max_user_watches;
+const struct file_operations *dep_instance_fops;
 
 static struct kmem_cache *item_cache;
 
@@ -75,6 +78,8 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	inst->sink = sink;
 	INIT_LIST_HEAD(&inst->asks);
 	INIT_LIST_HEAD(&inst->waiters);
+	INIT_LIST_HEAD(&inst->inner);
+	INIT_LIST_HEAD(&inst->outer);
 	inst->pages.snapshot = 2;
 	mutex_init(&inst->mtx);
 	mutex_init(&inst->map_lock);
@@ -93,6 +98,8 @@ void dep_instance_free(struct dep_instance *inst)
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items);
 	WARN_ON_ONCE(!list_empty(&inst->waiters));
+	WARN_ON_ONCE(!list_empty(&inst->asks));
+	WARN_ON_ONCE(!list_empty(&inst->inner) || !list_empty(&inst->outer));
 
 	irq_work_sync(&inst->poll_work);
 	dep_fdmap_destroy(&inst->interest, inst->user);
@@ -134,7 +141,16 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->fd = fd;
 	item->events = events;
 	item->revents = 0;
+	item->unsure = inst->sink->unsure;
+	item->armed = events;
 	item->hooked = false;
+	item->doubt = false;
+	item->pass = 0;
+	item->mode = 0;
+	item->data = 0;
+	item->files = NULL;
+	item->files_born = 0;
+	item->nest = NULL;
 	item->leaf = NULL;
 	return item;
 }
@@ -144,8 +160,8 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
  * @item: the item; its number is not in the set
  *
  * Context: process, dep_instance.mtx held.
- * Return: 0, or a negative errno of dep_fdmap_grow(); then the charge is given
- * back, and the caller frees the item.
+ * Return: 0, or a negative errno of dep_fdmap_grow(); then the caller calls
+ * dep_item_discard().
  */
 int dep_item_hook(struct dep_item *item)
 {
@@ -164,7 +180,6 @@ int dep_item_hook(struct dep_item *item)
 		err = dep_fdmap_grow(&inst->interest, item->fd, &inst->lock,
 				     inst->user);
 	} while (!err);
-	percpu_counter_dec(&inst->user->epoll_watches);
 	return err;
 }
 
@@ -174,8 +189,19 @@ int dep_item_hook(struct dep_item *item)
  */
 void dep_item_free(struct dep_item *item)
 {
+	dep_nest_free(item->nest);
 	dep_fdmap_free_leaf(item->leaf);
 	kmem_cache_free(item_cache, item);
+}
+
+/**
+ * dep_item_discard() - free an item that is charged but not hooked
+ * @item: new, or closed and off the list of asks
+ */
+void dep_item_discard(struct dep_item *item)
+{
+	percpu_counter_dec(&item->inst->user->epoll_watches);
+	dep_item_free(item);
 }
 
 /**
@@ -199,29 +225,89 @@ bool dep_item_unhook(struct dep_item *item)
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	item->events = 0;
 	item->leaf = dep_fdmap_erase(&inst->interest, item->fd);
-	list_del_init(&item->ask);
+	dep_item_unlist(item);
 	inst->sink->forget(inst, item);
+	if (item->nest)
+		dep_nest_cut(item->nest);
 	inst->nr_items--;
 	percpu_counter_dec(&inst->user->epoll_watches);
 	return true;
 }
 
 /**
+ * dep_item_close() - let an item wait for its last event to be taken
+ * @item: unhooked and on no watch; its instance is locked
+ *
+ * The item belongs to the instance from now on.  It is charged again: a
+ * program that does not look must not make the list grow for ever.
+ */
+void dep_item_close(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+
+	lockdep_assert_held(&inst->lock);
+	percpu_counter_inc(&inst->user->epoll_watches);
+	item->mode |= DEP_MODE_CLOSED;
+	item->watch = NULL;
+	dep_item_list(item);
+	dep_instance_arrived(inst, idle);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, 0);
+}
+
+static void waiter_wake(struct dep_instance *inst, struct dep_waiter *waiter)
+{
+	inst->nr_hungry -= waiter->min > 1;
+	/* It can't leave its stack frame: it takes the lock first. */
+	list_del_init(&waiter->link);
+	wake_up_process(waiter->task);
+}
+
+/**
  * dep_instance_wake() - wake the harvester that has waited longest
  * @inst: the instance, locked
+ *
+ * One that wants several events is passed over as long as there can't be so
+ * many.
  */
 void dep_instance_wake(struct dep_instance *inst)
 {
 	struct dep_waiter *waiter;
 
 	lockdep_assert_held(&inst->lock);
-	waiter = list_first_entry_or_null(&inst->waiters, struct dep_waiter,
-					  link);
-	if (!waiter)
-		return;
-	/* It can't leave its stack frame: it takes the lock first. */
-	list_del_init(&waiter->link);
-	wake_up_process(waiter->task);
+	list_for_each_entry(waiter, &inst->waiters, link) {
+		if (waiter->min <= 1 || waiter->min <= inst->nr_asks) {
+			waiter_wake(inst, waiter);
+			return;
+		}
+	}
+}
+
+/**
+ * dep_instance_wake_all() - let every sleeping harvester look again
+ * @inst: the instance, locked
+ */
+void dep_instance_wake_all(struct dep_instance *inst)
+{
+	struct dep_waiter *waiter, *next;
+
+	lockdep_assert_held(&inst->lock);
+	list_for_each_entry_safe(waiter, next, &inst->waiters, link)
+		waiter_wake(inst, waiter);
+}
+
+/**
+ * dep_instance_arrived() - there is something new for a harvester
+ * @inst: the instance, locked
+ * @idle: there was nothing before
+ *
+ * Whoever was woken for the first event takes the later ones too.
+ */
+void dep_instance_arrived(struct dep_instance *inst, bool idle)
+{
+	if (idle || inst->nr_hungry)
+		dep_instance_wake(inst);
 }
 
 /**
@@ -240,8 +326,8 @@ void dep_item_post(struct dep_item *item, u16 events, bool harvesting)
 	if (!events)
 		return;
 	inst->sink->post(inst, item, events);
-	if (idle && !harvesting)
-		dep_instance_wake(inst);
+	if (!harvesting)
+		dep_instance_arrived(inst, idle);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
 }

@@ -11,7 +11,8 @@
  * events asked for.  All items of one file, whichever instance they belong to,
  * hang on one watch, which has an entry in each wait queue of the file.  When
  * the file wakes us, the watch walks its items, and each gives what it was
- * asked for to the sink of its instance (pages.c: the page sets of 2001).
+ * asked for to the sink of its instance: the page sets of 2001 (pages.c), or,
+ * for a set of the extended interface, the list of what may be ready (ready.c).
  *
  *	file --wake--> watch --> item, item, item
  *	                          |     |     |
@@ -19,7 +20,8 @@
  *
  * A wake-up without a key, or with a key that is known to lie, says only that
  * something changed: such an item goes to the instance's list of asks, and the
- * next harvester calls ->poll() (ready.c).
+ * next harvester calls ->poll() (ready.c).  In a set of the extended interface
+ * every wake-up leads there, unless the program trusts the key.
  *
  * Locking
  * =======
@@ -40,10 +42,15 @@
  *     dep_watch_wake.
  *  5. dep_watch.lock (spin lock, interrupts off).
  *  6. dep_instance.lock (spin lock, interrupts off).
- *  7. The scheduler's locks of the harvester that is woken.
+ *  7. The scheduler's locks of the harvester that is woken; the lock of nest.c
+ *     (spin lock, interrupts off).
  *
  * Never held when ->poll() is called: 3 to 7.  The wake function takes 5 and
  * 6; the release hook 3 to 7, and no mutex.
+ *
+ * Sets nest (nest.c): with 1 of the outer set held, ->poll() of the inner takes
+ * 1 of the inner.  No cycle of sets exists at any moment, so this ends; lockdep
+ * is told how deep it is.
  *
  * Field protection
  * ================
@@ -70,6 +77,9 @@
  *	unhooked	out of the interest set, slot and ask gone (L); owned by
  *			whoever unhooked it, who takes it off its watch (B, W)
  *			and frees it
+ *	closed		off its watch, on the list of asks for its last event;
+ *			the instance owns it, and whoever takes it off the list
+ *			(L) frees it: a harvester, or the close of the instance
  *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its
@@ -82,6 +92,8 @@
  * cleared under L, by
  *  - the program: POLLREMOVE, a number that names another file now, an add
  *    that failed half-way, EP_FREE (holding M);
+ *  - a harvester that finds that the number does not name the file any more
+ *    (holding M);
  *  - the close of the instance (nobody else can reach it but by its items);
  *  - the last close of the file: the release hook, under B (holding no M).
  * POLLFREE removes no item: it takes one wait-queue entry of the watch away.
@@ -113,10 +125,10 @@
  *    watch.
  *  - The bucket's first pointer: watch_disarm, smp_mb, removal from the
  *    table; the hook loads the pointer with acquire.
- *  - Temporary references for ->poll(): taken under B while the watch is in
- *    the table, which keeps the hook, and so the freeing of the file, out.
- *    Afterwards the item is looked up again by its number, which M makes
- *    unambiguous.
+ *  - Temporary references for ->poll(): taken under L while the item is
+ *    hooked, which keeps the hook from finishing, and so the file's memory from
+ *    being freed; a count that is 0 already stays so.  The reference then keeps
+ *    the hook out and M the program, so the item stays as long.
  *  - Waking poll(2) of the device: from irq_work, never from the wake
  *    function; in-tree epoll and AIO hold locks of their own there.
  */
@@ -124,6 +136,7 @@
 #define DEVEPOLL_INSTANCE_H
 
 #include <linux/atomic.h>
+#include <linux/fs.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -135,13 +148,21 @@
 #include "fdmap.h"
 
 struct dep_instance;
+struct dep_nest;
 struct dep_watch;
-struct file;
 struct user_struct;
+
+/* Bits of dep_item.mode; the upper ones are those of epoll_ctl(2). */
+#define DEP_MODE_TELL_CLOSED	0x1U
+#define DEP_MODE_TRUST		0x2U
+#define DEP_MODE_CLOSED		0x4U
+#define DEP_MODE_EDGE		((__force u32)EPOLLET)
+#define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
+#define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
 
 /**
  * struct dep_item - one fd of an interest set
- * @link: B+W: in dep_watch.items
+ * @link: B+W, but a wake function moves it under W alone: in dep_watch.items
  * @ask: L: in dep_instance.asks, or empty
  * @inst: const: the instance whose set this is
  * @watch: B: the watch of the file, from attach to detach
@@ -152,7 +173,17 @@ struct user_struct;
  * @fd: const: the number
  * @events: L (written under M+L): the poll events asked for
  * @revents: L: the sink's: the events of the slot
+ * @unsure: L (written under M+L): the events for which the file must be asked
+ * @armed: M: the events that the file was told of so far
  * @hooked: L: in the interest set
+ * @doubt: L: on the list of asks because of @unsure, so ask
+ * @pass: M: the last pass over the list of asks that took it
+ * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed
+ * @data: L (written under M+L): what the program wants to get back
+ * @files: M: the table of files in which @fd named @file when last looked at;
+ *	to compare, never to look into
+ * @files_born: M: when the process of @files began, since addresses come again
+ * @nest: L: what says that the file is a set, or NULL
  * @leaf: the owner's, once unhooked: what to free with the item, or NULL
  */
 struct dep_item {
@@ -166,18 +197,29 @@ struct dep_item {
 	int fd;
 	u16 events;
 	u16 revents;
+	u16 unsure;
+	u16 armed;
 	bool hooked;
+	bool doubt;
+	u32 pass;
+	u32 mode;
+	u64 data;
+	const void *files;
+	u64 files_born;
+	struct dep_nest *nest;
 	struct dep_leaf *leaf;
 };
 
 /**
  * struct dep_sink - where the events of an instance go
+ * @unsure: events that keys claim though the file may not have them: ask
  * @post: add events to the item's; L is held, interrupts are off, must not
  *	fail.  Keeps dep_instance.pending
  * @forget: drop what is pending for the item; L is held.  Keeps
  *	dep_instance.pending
  */
 struct dep_sink {
+	u16 unsure;
 	void (*post)(struct dep_instance *inst, struct dep_item *item,
 		     u16 events);
 	void (*forget)(struct dep_instance *inst, struct dep_item *item);
@@ -202,11 +244,48 @@ struct dep_pages {
 };
 
 /**
+ * struct dep_stats - what a set has seen; see struct devepoll_stats
+ * @adds: L
+ * @mods: L
+ * @dels: L
+ * @closes: L
+ * @wakes: L
+ * @asks: L
+ * @harvests: L
+ * @events: L
+ */
+struct dep_stats {
+	u64 adds;
+	u64 mods;
+	u64 dels;
+	u64 closes;
+	u64 wakes;
+	u64 asks;
+	u64 harvests;
+	u64 events;
+};
+
+/**
+ * struct dep_area - pages for results of the extended interface
+ * @pages: P until set, then const: the pages
+ * @base: the same: where they are mapped for the kernel
+ * @nr: the same: how many; 0 as long as there are none; read without a lock,
+ *	with acquire
+ */
+struct dep_area {
+	struct page **pages;
+	void *base;
+	u32 nr;
+};
+
+/**
  * struct dep_instance - one open of the device
  * @lock: lock number 6: all that a wake-up touches
  * @interest: L for removal, M+L for adding: items by fd number
- * @sink: const: where events go
- * @asks: L: items whose file has to be asked
+ * @sink: L (changed under M+L, when there is no item): where events go
+ * @asks: L: items whose file has to be asked; in a set of the extended
+ *	interface all that may be ready
+ * @nr_asks: L: how many these are
  * @pending: L: events that wait in the sink; read without a lock as a hint
  * @nr_items: L: items hooked; with M held it can only shrink
  * @room: M+L: how many items there may be; 0 when nothing is allocated
@@ -215,14 +294,24 @@ struct dep_pages {
  * @polled: L: somebody may sleep on @poll_queue
  * @poll_wake: L: extra poll bits for the next wake-up of @poll_queue
  * @waiters: L: sleeping harvesters, in the order in which they came
+ * @nr_hungry: L: how many of them want more than one event
  * @turn: L: how many times events were handed out
  * @turn_open: L: the last turn after which a harvest is known to have begun
  * @reader: L: who was given events at the last turn, in the first namespace
  * @reader_start: L: when it began, since thread numbers come again
  * @reader_mm: L: its address space, to compare, never to look into
+ * @extended: M+L: a set of the extended interface, now and for ever; read
+ *	without a lock, with acquire
+ * @stats: what the set has seen
  * @pages: the sink of the classic interface; see there
  * @mappings: how many mappings of the pages exist; from 0 under P only
  * @freeing: P: the pages are about to go, none may be mapped
+ * @area: mapped results of the extended interface
+ * @pass: M: number of the last pass over the list of asks
+ * @inner: lock of nest.c: the sets in this set
+ * @outer: lock of nest.c: the sets that this set is in
+ * @visited: lock of nest.c: the last search that came here
+ * @height: lock of nest.c: what that search found
  * @mtx: lock number 1
  * @map_lock: lock number 2
  * @poll_queue: who polls the device itself
@@ -235,6 +324,7 @@ struct dep_instance {
 	struct dep_fdmap interest;
 	const struct dep_sink *sink;
 	struct list_head asks;
+	u32 nr_asks;
 	u32 pending;
 	u32 nr_items;
 	u32 room;
@@ -242,15 +332,24 @@ struct dep_instance {
 	bool polled;
 	__poll_t poll_wake;
 	struct list_head waiters;
+	u32 nr_hungry;
 	u64 turn;
 	u64 turn_open;
 	pid_t reader;
 	u64 reader_start;
 	const void *reader_mm;
+	bool extended;
+	struct dep_stats stats;
 	struct dep_pages pages;
 
 	atomic_t mappings;
 	bool freeing;
+	struct dep_area area;
+	u32 pass;
+	struct list_head inner;
+	struct list_head outer;
+	u64 visited;
+	u32 height;
 	/* M: adding and asking; nests map_lock, arm, B, L and ->poll(). */
 	struct mutex mtx;
 	/* P: the pages against mmap; nests L. */
@@ -264,17 +363,32 @@ struct dep_instance {
  * struct dep_waiter - a sleeping harvester, on its own stack
  * @link: L: in dep_instance.waiters; empty once it has been woken
  * @task: const: itself
+ * @min: const: how many items must be on the list of asks to wake it
  */
 struct dep_waiter {
 	struct list_head link;
 	struct task_struct *task;
+	u32 min;
 };
 
 /* Bits that keys claim though the file does not have them: ask. */
 #define DEP_UNSURE_EVENTS \
 	((__force u16)(EPOLLPRI | EPOLLRDBAND | EPOLLWRBAND | EPOLLMSG))
 
+extern unsigned int dep_max_fds;
 extern unsigned long dep_max_user_watches;
+extern const struct file_operations *dep_instance_fops;
+
+/**
+ * dep_instance_of() - is a file a set of ours?
+ * @file: a file that the caller has a reference on
+ *
+ * Return: the instance, which lives as long as the reference, or NULL.
+ */
+static inline struct dep_instance *dep_instance_of(const struct file *file)
+{
+	return file->f_op == dep_instance_fops ? file->private_data : NULL;
+}
 
 /**
  * dep_instance_has_work() - is there anything for a harvester to do?
@@ -286,6 +400,30 @@ static inline bool dep_instance_has_work(const struct dep_instance *inst)
 {
 	return READ_ONCE(inst->pending) ||
 	       READ_ONCE(inst->asks.next) != &inst->asks;
+}
+
+/**
+ * dep_item_list() - put an item on the list of asks
+ * @item: a hooked item, or one that is closed; its instance is locked
+ */
+static inline void dep_item_list(struct dep_item *item)
+{
+	if (!list_empty(&item->ask))
+		return;
+	list_add_tail(&item->ask, &item->inst->asks);
+	item->inst->nr_asks++;
+}
+
+/**
+ * dep_item_unlist() - take an item off the list of asks
+ * @item: the item; its instance is locked
+ */
+static inline void dep_item_unlist(struct dep_item *item)
+{
+	if (list_empty(&item->ask))
+		return;
+	list_del_init(&item->ask);
+	item->inst->nr_asks--;
 }
 
 /**
@@ -310,9 +448,13 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 int dep_item_hook(struct dep_item *item);
 void dep_item_free(struct dep_item *item);
 bool dep_item_unhook(struct dep_item *item);
+void dep_item_close(struct dep_item *item);
+void dep_item_discard(struct dep_item *item);
 void dep_item_post(struct dep_item *item, u16 events, bool harvesting);
 
 void dep_instance_wake(struct dep_instance *inst);
+void dep_instance_wake_all(struct dep_instance *inst);
+void dep_instance_arrived(struct dep_instance *inst, bool idle);
 
 int __init dep_item_cache_init(void);
 void dep_item_cache_exit(void);

@@ -11,64 +11,113 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
+#include <linux/devepoll.h>
+
 #include "compat.h"
 #include "interest.h"
+#include "nest.h"
+#include "trace.h"
 #include "watch.h"
+
+/* What may go with EPOLLEXCLUSIVE, as epoll_ctl(2) has it. */
+#define DEP_EXCLUSIVE_EVENTS \
+	((__force u16)(EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP))
+#define DEP_EXCLUSIVE_MODES \
+	(DEP_MODE_EXCLUSIVE | DEP_MODE_EDGE | DEP_MODE_TRUST | \
+	 DEP_MODE_TELL_CLOSED)
 
 /*
  * Sets in sets can form a cycle, and a cycle hangs the machine.  What an
  * in-tree epoll file watches can't be seen, and its operations can't be
  * reached, but its name can.
  */
-static bool file_is_set(const struct file *file)
+static bool file_is_epoll(const struct file *file)
 {
-	if (file->f_op->owner == THIS_MODULE)
-		return true;
 	return file_inode(file)->i_sb->s_magic == ANON_INODE_FS_MAGIC &&
 	       !strcmp(file->f_path.dentry->d_name.name, "[eventpoll]");
 }
 
-static void item_drop(struct dep_item *item)
+/* Takes an unhooked item off its watch; @tell: it may want a last event. */
+static void item_drop(struct dep_item *item, bool tell)
 {
+	struct dep_instance *inst = item->inst;
+
 	dep_watch_detach(item);
-	dep_item_free(item);
+	if (!tell || !(item->mode & DEP_MODE_TELL_CLOSED)) {
+		dep_item_free(item);
+		return;
+	}
+	spin_lock_irq(&inst->lock);
+	dep_item_close(item);
+	spin_unlock_irq(&inst->lock);
 }
 
-static int interest_add(struct dep_instance *inst, struct file *file, int fd,
-			u16 events)
+/* Makes an item, as far as it can be made before it is hooked. */
+static struct dep_item *interest_new_item(struct dep_instance *inst,
+					  struct file *file,
+					  const struct dep_change *ch)
+{
+	struct dep_instance *inner = dep_instance_of(file);
+	struct dep_item *item;
+	struct dep_nest *nest;
+
+	if (file_is_epoll(file) || (inner && !inst->extended))
+		return ERR_PTR(-ELOOP);
+	/* It may shrink this moment, but not grow. */
+	if (READ_ONCE(inst->nr_items) >= inst->room)
+		return ERR_PTR(-ENOSPC);
+	item = dep_item_new(inst, file, ch->fd, ch->events);
+	if (IS_ERR(item))
+		return item;
+	item->mode = ch->mode;
+	item->data = ch->data;
+	if (ch->mode & DEP_MODE_TRUST)
+		item->unsure = DEP_UNSURE_EVENTS;
+	if (inst->extended) {
+		item->files = current->files;
+		item->files_born = current->group_leader->start_boottime;
+	}
+	if (inner) {
+		nest = dep_nest_link(inst, inner);
+		if (IS_ERR(nest)) {
+			dep_item_discard(item);
+			return ERR_CAST(nest);
+		}
+		item->nest = nest;
+	}
+	return item;
+}
+
+static int interest_add(struct dep_instance *inst, struct file *file,
+			const struct dep_change *ch)
 {
 	struct dep_item *item;
 	u16 ready;
 	int err;
 
-	if (!file_can_poll(file))
-		return -EPERM;
-	if (file_is_set(file))
-		return -ELOOP;
-	/* It may shrink this moment, but not grow. */
-	if (READ_ONCE(inst->nr_items) >= inst->room)
-		return -ENOSPC;
-
-	item = dep_item_new(inst, file, fd, events);
+	item = interest_new_item(inst, file, ch);
 	if (IS_ERR(item))
 		return PTR_ERR(item);
 	err = dep_item_hook(item);
 	if (err) {
-		dep_item_free(item);
+		dep_item_discard(item);
 		return err;
 	}
 	err = dep_watch_attach(item, &ready);
 
 	/* The file is ours and M is held: the item is still hooked. */
 	spin_lock_irq(&inst->lock);
-	if (err)
+	if (err) {
 		dep_item_unhook(item);
-	else
+	} else {
+		inst->stats.adds++;
+		trace_devepoll_add(item);
 		dep_item_post(item, ready, false);
+	}
 	spin_unlock_irq(&inst->lock);
 
 	if (err)
-		item_drop(item);
+		item_drop(item, false);
 	return err;
 }
 
@@ -98,9 +147,48 @@ static int interest_change(struct dep_item *item, u16 events)
 	return err;
 }
 
+static void item_set(struct dep_item *item, const struct dep_change *ch)
+{
+	item->events = ch->events;
+	item->mode = ch->mode;
+	item->data = ch->data;
+	item->unsure = ch->mode & DEP_MODE_TRUST ? DEP_UNSURE_EVENTS :
+						   item->inst->sink->unsure;
+}
+
+/* As epoll does, this tells what is ready already. */
+static int interest_modify(struct dep_item *item, const struct dep_change *ch)
+{
+	struct dep_instance *inst = item->inst;
+	const struct dep_change before = {
+		.events = item->events,
+		.mode = item->mode,
+		.data = item->data,
+	};
+	u16 ready;
+	int err;
+
+	/* What happens from now on counts, so this comes before the asking. */
+	spin_lock_irq(&inst->lock);
+	item_set(item, ch);
+	spin_unlock_irq(&inst->lock);
+	err = dep_watch_arm(item, ch->events, &ready);
+
+	spin_lock_irq(&inst->lock);
+	if (err) {
+		item_set(item, &before);
+	} else {
+		inst->stats.mods++;
+		dep_item_post(item, ready, false);
+	}
+	spin_unlock_irq(&inst->lock);
+	return err;
+}
+
 static int interest_set_file(struct dep_instance *inst, struct file *file,
 			     int fd, u16 events)
 {
+	const struct dep_change ch = { .fd = fd, .events = events };
 	struct dep_item *item;
 
 	spin_lock_irq(&inst->lock);
@@ -114,9 +202,9 @@ static int interest_set_file(struct dep_instance *inst, struct file *file,
 		dep_item_unhook(item);
 	spin_unlock_irq(&inst->lock);
 	if (item)
-		item_drop(item);
+		item_drop(item, false);
 
-	return interest_add(inst, file, fd, events);
+	return file_can_poll(file) ? interest_add(inst, file, &ch) : -EPERM;
 }
 
 /**
@@ -166,12 +254,114 @@ bool dep_interest_remove(struct dep_instance *inst, int fd)
 	lockdep_assert_held(&inst->mtx);
 	spin_lock_irq(&inst->lock);
 	item = dep_fdmap_find(&inst->interest, fd);
-	if (item)
+	if (item) {
+		trace_devepoll_remove(item);
+		inst->stats.dels++;
 		dep_item_unhook(item);
+	}
 	spin_unlock_irq(&inst->lock);
 	if (item)
-		item_drop(item);
+		item_drop(item, false);
 	return item;
+}
+
+/* What epoll_ctl(2) has against it, in its order. */
+static int interest_check(struct dep_instance *inst, struct file *file,
+			  const struct dep_change *ch)
+{
+	struct dep_instance *inner = dep_instance_of(file);
+
+	if (!file_can_poll(file))
+		return -EPERM;
+	if (inner == inst)
+		return -EINVAL;
+	if (ch->op == DEVEPOLL_DEL || !(ch->mode & DEP_MODE_EXCLUSIVE))
+		return 0;
+	if (ch->op == DEVEPOLL_MOD || inner || file_is_epoll(file) ||
+	    ch->events & ~DEP_EXCLUSIVE_EVENTS ||
+	    ch->mode & ~DEP_EXCLUSIVE_MODES)
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * The item of a number, if it names the same file.  If it names another one
+ * now, the item goes.
+ */
+static struct dep_item *interest_find(struct dep_instance *inst,
+				      struct file *file, int fd, bool *stale)
+{
+	struct dep_item *item;
+
+	*stale = false;
+	spin_lock_irq(&inst->lock);
+	item = dep_fdmap_find(&inst->interest, fd);
+	if (item && item->file != file) {
+		*stale = true;
+		trace_devepoll_close(item);
+		inst->stats.closes++;
+		dep_item_unhook(item);
+	}
+	spin_unlock_irq(&inst->lock);
+	if (!*stale)
+		return item;
+	item_drop(item, true);
+	return NULL;
+}
+
+static int interest_change_file(struct dep_instance *inst, struct file *file,
+				const struct dep_change *ch)
+{
+	struct dep_item *item;
+	bool stale;
+	int err;
+
+	err = interest_check(inst, file, ch);
+	if (err)
+		return err;
+	item = interest_find(inst, file, ch->fd, &stale);
+	switch (ch->op) {
+	case DEVEPOLL_ADD:
+		return item ? -EEXIST : interest_add(inst, file, ch);
+	case DEVEPOLL_MOD:
+		if (!item)
+			return -ENOENT;
+		if (item->mode & DEP_MODE_EXCLUSIVE)
+			return -EINVAL;
+		return interest_modify(item, ch);
+	case DEVEPOLL_DEL:
+		if (item)
+			dep_interest_remove(inst, ch->fd);
+		return item || stale ? 0 : -ENOENT;
+	}
+	return -EINVAL;
+}
+
+/**
+ * dep_interest_change() - change a set of the extended interface
+ * @inst: the instance
+ * @ch: the change; its bits are known ones
+ *
+ * A number that does not name the file it was added with any more is not in
+ * the set, but can be removed nevertheless.  What is ready is posted.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: 0, or what struct devepoll_change says.
+ */
+int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch)
+{
+	struct fd f = fdget(ch->fd);
+	int err;
+
+	lockdep_assert_held(&inst->mtx);
+	if (!fd_file(f)) {
+		if (ch->op != DEVEPOLL_DEL || !dep_interest_remove(inst, ch->fd))
+			return -EBADF;
+		return 0;
+	}
+	err = interest_change_file(inst, fd_file(f), ch);
+	fdput(f);
+	return err;
 }
 
 /**
@@ -194,9 +384,29 @@ bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events)
 	return item;
 }
 
+/* With no item hooked, only closed ones are on the list of asks. */
+static void interest_clear_closed(struct dep_instance *inst)
+{
+	struct dep_item *item;
+
+	do {
+		spin_lock_irq(&inst->lock);
+		item = list_first_entry_or_null(&inst->asks, struct dep_item,
+						ask);
+		if (item)
+			dep_item_unlist(item);
+		spin_unlock_irq(&inst->lock);
+		if (item)
+			dep_item_discard(item);
+		cond_resched();
+	} while (item);
+}
+
 /**
  * dep_interest_clear() - remove all fds
  * @inst: the instance
+ *
+ * Also those that wait for their last event to be taken.
  *
  * Context: process, dep_instance.mtx held.
  */
@@ -213,7 +423,8 @@ void dep_interest_clear(struct dep_instance *inst)
 			dep_item_unhook(item);
 		spin_unlock_irq(&inst->lock);
 		if (item)
-			item_drop(item);
+			item_drop(item, false);
 		cond_resched();
 	} while (item);
+	interest_clear_closed(inst);
 }

@@ -7,6 +7,23 @@
 
 #include "instance.h"
 
+/**
+ * struct dep_change - one change of a set of the extended interface
+ * @op: DEVEPOLL_ADD, DEVEPOLL_MOD or DEVEPOLL_DEL
+ * @fd: the number
+ * @events: the poll events asked for
+ * @mode: DEP_MODE_*
+ * @data: what comes back with each event
+ */
+struct dep_change {
+	u16 op;
+	int fd;
+	u16 events;
+	u32 mode;
+	u64 data;
+};
+
+int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch);
 int dep_interest_set(struct dep_instance *inst, int fd, u16 events);
 bool dep_interest_remove(struct dep_instance *inst, int fd);
 bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events);

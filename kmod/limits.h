@@ -32,6 +32,22 @@
  */
 #define DEP_WRITE_BATCH		16
 
+/*
+ * Sets in sets: how many may stand in one chain, as with in-tree epoll, and
+ * how many edges one search looks at, with interrupts off.
+ */
+#define DEP_NEST_MOST		5
+#define DEP_NEST_EDGES		4096
+
+/* Items that a harvester asks between two holds of the instance's lock. */
+#define DEP_ASK_BATCH		8
+
+/* Items that it looks at in one such hold. */
+#define DEP_LOOK_BATCH		64
+
+/* Pages of mapped results of one set. */
+#define DEP_AREA_PAGES_MOST	1024
+
 /* The watch table: one bucket for so many pages of memory, within bounds. */
 #define DEP_PAGES_PER_BUCKET	8
 #define DEP_BUCKET_BITS_LEAST	10

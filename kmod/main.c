@@ -9,7 +9,6 @@
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
 
-#include "classic.h"
 #include "device.h"
 #include "instance.h"
 #include "limits.h"

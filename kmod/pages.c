@@ -18,6 +18,7 @@
 #include "harvest.h"
 #include "limits.h"
 #include "pages.h"
+#include "trace.h"
 
 /* The two sets, and the index: a pointer is as large as a slot. */
 #define PAGES_PARTS	3
@@ -75,6 +76,7 @@ static void pages_forget(struct dep_instance *inst, struct dep_item *item)
 }
 
 const struct dep_sink dep_pages_sink = {
+	.unsure = DEP_UNSURE_EVENTS,
 	.post = pages_post,
 	.forget = pages_forget,
 };
@@ -344,6 +346,9 @@ u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 			WRITE_ONCE(inst->pending, 0);
 			WRITE_ONCE(inst->pages.snapshot,
 				   inst->pages.snapshot + 1);
+			inst->stats.harvests++;
+			inst->stats.events += nr;
+			trace_devepoll_harvest(inst, nr);
 			dep_harvest_taken(inst);
 			/* Whoever was woken for both took the events alone. */
 			if (!list_empty(&inst->asks))

@@ -7,6 +7,10 @@
 
 #include "instance.h"
 
+struct dep_results;
+
+extern const struct dep_sink dep_ready_sink;
+
 /**
  * dep_ready_may_ask() - is there a file to ask, or is one being asked?
  * @inst: the instance; not locked
@@ -20,12 +24,15 @@ static inline bool dep_ready_may_ask(const struct dep_instance *inst)
 {
 	if (READ_ONCE(inst->asks.next) != &inst->asks)
 		return true;
-	/* Pairs with smp_wmb() in dep_ready_ask(). */
+	/* Pairs with smp_wmb() in ready_begin(). */
 	smp_rmb();
-	/* Pairs with the release there. */
+	/* Pairs with the release in ready_end(). */
 	return smp_load_acquire(&inst->asking);
 }
 
 void dep_ready_ask(struct dep_instance *inst, bool harvesting);
+int dep_ready_collect(struct dep_instance *inst, struct dep_results *results);
+u32 dep_ready_count(struct dep_instance *inst, u32 enough);
+__poll_t dep_ready_poll(struct dep_instance *inst, unsigned int depth);
 
 #endif /* DEVEPOLL_READY_H */

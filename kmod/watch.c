@@ -10,6 +10,7 @@
 
 #include "compat.h"
 #include "limits.h"
+#include "trace.h"
 #include "watch.h"
 
 /**
@@ -33,7 +34,9 @@ struct dep_wait {
  * @lock: lock number 5
  * @nr_items: B: length of @items
  * @nr_waits: A: length of the list behind @wait
- * @items: B+W: the items of all instances
+ * @nr_exclusive: B+W: how many of @items are exclusive
+ * @items: B+W, but a wake function turns it under W alone: the items of all
+ *	instances
  * @arm: lock number 2: one at a time queues on the file
  * @wait: A: the first entry; most files need no other
  */
@@ -44,6 +47,7 @@ struct dep_watch {
 	spinlock_t lock;
 	u32 nr_items;
 	u32 nr_waits;
+	u32 nr_exclusive;
 	struct list_head items;
 	/* A: the wait queues; nests their heads. */
 	struct mutex arm;
@@ -67,6 +71,12 @@ unsigned int dep_watch_table_bits __read_mostly;
 
 static struct kmem_cache *watch_cache;
 static struct kmem_cache *wait_cache;
+
+/* An exclusive item is one for ever. */
+static bool item_is_exclusive(const struct dep_item *item)
+{
+	return item->mode & DEP_MODE_EXCLUSIVE;
+}
 
 static struct dep_bucket *bucket_of(const struct file *file)
 {
@@ -98,19 +108,20 @@ static noinline void watch_notify_slow(struct dep_item *item, __poll_t key)
 
 	lockdep_assert_held(&inst->lock);
 	events = item->events & (__force u16)key;
-	ask = key & ~EPOLL_URING_WAKE ? events & DEP_UNSURE_EVENTS :
-					item->events;
-	events &= ~DEP_UNSURE_EVENTS;
+	ask = key & ~EPOLL_URING_WAKE ? events & item->unsure : item->events;
+	events &= ~item->unsure;
 	if (!(events | ask))
 		return;
 
-	if (ask && list_empty(&item->ask))
-		list_add_tail(&item->ask, &inst->asks);
+	inst->stats.wakes++;
+	trace_devepoll_event(item, (__force u32)key);
+	if (ask) {
+		item->doubt = true;
+		dep_item_list(item);
+	}
 	if (events)
 		inst->sink->post(inst, item, events);
-	/* Whoever was woken for the first event takes the later ones too. */
-	if (idle)
-		dep_instance_wake(inst);
+	dep_instance_arrived(inst, idle);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, key);
 }
@@ -123,12 +134,57 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key)
 
 	spin_lock(&inst->lock);
 	events = item->events & (__force u16)key;
-	if (likely(events && !(events & DEP_UNSURE_EVENTS) &&
-		   list_empty(&inst->waiters) && !inst->polled))
+	if (likely(events && !(events & item->unsure) &&
+		   list_empty(&inst->waiters) && !inst->polled)) {
+		inst->stats.wakes++;
+		trace_devepoll_event(item, (__force u32)key);
 		inst->sink->post(inst, item, events);
-	else
+	} else {
+		watch_notify_slow(item, key);
+	}
+	spin_unlock(&inst->lock);
+}
+
+/* Wakes somebody who sleeps for this item, if there is anyone. */
+static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
+{
+	struct dep_instance *inst = item->inst;
+	bool woken;
+
+	spin_lock(&inst->lock);
+	woken = !list_empty(&inst->waiters) &&
+		(key & ~EPOLL_URING_WAKE ? item->events & (__force u16)key :
+					   item->events);
+	if (woken)
 		watch_notify_slow(item, key);
 	spin_unlock(&inst->lock);
+	return woken;
+}
+
+/*
+ * One of the exclusive items is enough, if somebody sleeps for it; it goes
+ * behind the others then.  If nobody does, the first to come shall find it.
+ */
+static noinline void watch_notify_exclusive(struct dep_watch *watch,
+					    __poll_t key)
+{
+	struct dep_item *item, *chosen = NULL;
+
+	lockdep_assert_held(&watch->lock);
+	list_for_each_entry(item, &watch->items, link) {
+		if (!item_is_exclusive(item))
+			watch_notify(item, key);
+		else if (!chosen && watch_notify_waiter(item, key))
+			chosen = item;
+	}
+	if (chosen) {
+		list_move_tail(&chosen->link, &watch->items);
+		return;
+	}
+	list_for_each_entry(item, &watch->items, link) {
+		if (item_is_exclusive(item))
+			watch_notify(item, key);
+	}
 }
 
 /* The owner of the head is about to free it: see the banner. */
@@ -155,8 +211,12 @@ static int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode,
 		events = 0;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	list_for_each_entry(item, &watch->items, link)
-		watch_notify(item, events);
+	if (unlikely(watch->nr_exclusive)) {
+		watch_notify_exclusive(watch, events);
+	} else {
+		list_for_each_entry(item, &watch->items, link)
+			watch_notify(item, events);
+	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 
 	if (unlikely(key_to_poll(key) & POLLFREE))
@@ -219,6 +279,7 @@ static struct dep_watch *watch_new(struct file *file)
 	spin_lock_init(&watch->lock);
 	watch->nr_items = 0;
 	watch->nr_waits = 1;
+	watch->nr_exclusive = 0;
 	INIT_LIST_HEAD(&watch->items);
 	mutex_init(&watch->arm);
 	wait_init(&watch->wait, watch);
@@ -281,6 +342,24 @@ out:
 	mutex_unlock(&arming->watch->arm);
 }
 
+/* What it calls when the watch is in the queues already. */
+static void watch_queue_not(struct file *file, wait_queue_head_t *head,
+			    poll_table *table)
+{
+}
+
+/**
+ * dep_watch_is_arming() - is this ->poll() called to queue a watch?
+ * @table: what ->poll() was given, or NULL
+ *
+ * Return: true if so; then dep_instance.mtx of the set that adds is held.
+ */
+bool dep_watch_is_arming(const poll_table *table)
+{
+	return table && (table->_qproc == watch_queue ||
+			 table->_qproc == watch_queue_not);
+}
+
 /*
  * Waits on the file's wait queues and asks what is ready.  The queues may
  * differ by the events and by the calling process (signalfd), so ->poll() is
@@ -317,6 +396,7 @@ static int watch_join(struct dep_item *item)
 		item->watch = watch;
 		spin_lock_irq(&watch->lock);
 		list_add_tail(&item->link, &watch->items);
+		watch->nr_exclusive += item_is_exclusive(item);
 		spin_unlock_irq(&watch->lock);
 	}
 	spin_unlock(&bucket->lock);
@@ -342,6 +422,7 @@ static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
 	if (!watch)
 		return ERR_PTR(-ENOMEM);
 	watch->nr_items = 1;
+	watch->nr_exclusive = item_is_exclusive(item);
 	list_add(&item->link, &watch->items);
 	err = watch_arm(watch, item->events, ready);
 	if (err) {
@@ -396,11 +477,11 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 			return 0;
 		watch_drop(watch, item);
 	}
-	return err ? err : dep_watch_arm(item, item->events, ready);
+	return err ? err : watch_arm(item->watch, item->events, ready);
 }
 
 /**
- * dep_watch_arm() - tell the file that more events are wanted
+ * dep_watch_arm() - tell the file what is wanted now, and ask it
  * @item: an attached item; the caller holds a reference on its file
  * @events: the events
  * @ready: out: what ->poll() answered
@@ -415,9 +496,21 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
  */
 int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready)
 {
+	poll_table table;
+	int err;
+
 	lockdep_assert_held(&item->inst->mtx);
 	/* The item keeps the watch. */
-	return watch_arm(item->watch, events, ready);
+	if (events & ~item->armed) {
+		err = watch_arm(item->watch, events, ready);
+		if (!err)
+			item->armed |= events;
+		return err;
+	}
+	init_poll_funcptr(&table, watch_queue_not);
+	table._key = (__force __poll_t)events | EPOLLERR | EPOLLHUP;
+	*ready = (__force u16)vfs_poll(item->file, &table);
+	return 0;
 }
 
 /**
@@ -446,12 +539,38 @@ void dep_watch_detach(struct dep_item *item)
 	if (watch && !last) {
 		spin_lock_irq(&watch->lock);
 		list_del_init(&item->link);
+		watch->nr_exclusive -= item_is_exclusive(item);
 		spin_unlock_irq(&watch->lock);
 	}
 	spin_unlock(&bucket->lock);
 
 	if (last)
 		watch_free(watch);
+}
+
+/*
+ * Unhooks an item whose file goes.  True if it is off the watch; otherwise
+ * somebody else has unhooked it, and the last of these frees the watch.
+ */
+static bool item_file_gone(struct dep_item *item, struct list_head *gone)
+{
+	struct dep_instance *inst = item->inst;
+	bool mine;
+
+	spin_lock_irq(&inst->lock);
+	mine = dep_item_unhook(item);
+	if (mine) {
+		inst->stats.closes++;
+		trace_devepoll_close(item);
+		list_del_init(&item->link);
+		/* Once it is closed a harvester may free it. */
+		if (item->mode & DEP_MODE_TELL_CLOSED)
+			dep_item_close(item);
+		else
+			list_add_tail(&item->link, gone);
+	}
+	spin_unlock_irq(&inst->lock);
+	return mine;
 }
 
 /**
@@ -481,16 +600,8 @@ void dep_watch_file_gone(struct file *file)
 	hlist_del_init(&watch->node);
 	/* B keeps the items on the watch, and so their instances alive. */
 	list_for_each_entry_safe(item, next, &watch->items, link) {
-		struct dep_instance *inst = item->inst;
-		bool mine;
-
-		spin_lock_irq(&inst->lock);
-		mine = dep_item_unhook(item);
-		spin_unlock_irq(&inst->lock);
-		if (mine) {
-			list_move(&item->link, &gone);
+		if (item_file_gone(item, &gone))
 			last = !--watch->nr_items;
-		}
 	}
 	spin_unlock(&bucket->lock);
 
@@ -498,27 +609,6 @@ void dep_watch_file_gone(struct file *file)
 		dep_item_free(item);
 	if (last)
 		watch_free(watch);
-}
-
-/**
- * dep_watch_get_file() - take a reference on a watched file
- * @file: the address of a file that was watched a moment ago
- *
- * Return: the file with a reference, or NULL if it is not watched or about to
- * go.  It may be another file than a moment ago, at the same address.
- */
-struct file *dep_watch_get_file(struct file *file)
-{
-	struct dep_bucket *bucket = bucket_of(file);
-	struct dep_watch *watch;
-
-	spin_lock(&bucket->lock);
-	watch = bucket_find(bucket, file);
-	/* In the table, and B keeps the hook out: the memory is a file's. */
-	if (!watch || !dep_file_get(file))
-		file = NULL;
-	spin_unlock(&bucket->lock);
-	return file;
 }
 
 /**

@@ -47,7 +47,7 @@ void dep_watch_file_gone(struct file *file);
 int dep_watch_attach(struct dep_item *item, u16 *ready);
 int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready);
 void dep_watch_detach(struct dep_item *item);
-struct file *dep_watch_get_file(struct file *file);
+bool dep_watch_is_arming(const poll_table *table);
 
 size_t dep_watch_cost(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The ABI of /dev/epoll: the 2001 interface, unchanged.
+ * The ABI of /dev/epoll: the 2001 interface, unchanged, and the extended one.
  */
 #ifndef _UAPI_LINUX_DEVEPOLL_H
 #define _UAPI_LINUX_DEVEPOLL_H
@@ -134,5 +134,267 @@ struct evpoll_packed {
  * EFAULT: the argument can't be read or written.
  */
 #define EP_ISPOLLED		_IOWR(EP_IOC_MAGIC, 4, struct pollfd)
+
+/**
+ * DOC: extended interface
+ *
+ * A second set of requests on the same node.  A set belongs to the interface
+ * that it is first used with: EP_ALLOC makes it a set of 2001, the first
+ * request below makes it an extended one, and the other interface answers
+ * EBUSY from then on.
+ *
+ * Events are those of epoll_ctl(2), modes included: level by default, EPOLLET,
+ * EPOLLONESHOT, EPOLLEXCLUSIVE, EPOLLWAKEUP; EPOLLERR and EPOLLHUP are always
+ * reported.
+ *
+ * The size of the argument is part of each request's number, so structs can
+ * grow: what an older program does not know of counts as 0, and what an older
+ * kernel does not know of has to be 0, or the request fails with E2BIG.
+ * Unknown bits of flags are refused with EINVAL.
+ */
+
+/* Values of devepoll_change.op; the numbers of epoll_ctl(2). */
+#define DEVEPOLL_ADD		1
+#define DEVEPOLL_DEL		2
+#define DEVEPOLL_MOD		3
+
+/* Flags of devepoll_change.flags. */
+
+/* A last event, DEVEPOLL_CLOSED, when the fd has left the set by a close. */
+#define DEVEPOLL_TELL_CLOSED	0x0001
+/*
+ * Take the waker's word: report the events that wake-ups named, added up, and
+ * ask the file only where they name none.  Cheaper by the asking; an event may
+ * be over when it is read.  With EPOLLET only.
+ */
+#define DEVEPOLL_TRUST		0x0002
+
+/*
+ * In the events of a result: the file is closed, or its number names another
+ * file now.  Nothing comes for this data any more.
+ */
+#define DEVEPOLL_CLOSED		0x00010000
+
+/**
+ * struct devepoll_change - one change of the interest set
+ * @op: DEVEPOLL_ADD, DEVEPOLL_MOD or DEVEPOLL_DEL
+ * @flags: DEVEPOLL_TELL_CLOSED, DEVEPOLL_TRUST; 0 for DEVEPOLL_DEL
+ * @fd: the number, in the files of the caller
+ * @events: the events asked for and the mode, EPOLL* bits
+ * @result: out: 0, or why not, as a negative errno
+ * @data: comes back with each event of the fd
+ *
+ * The results are
+ * EBADF: the fd is not open, or opened with O_PATH (a number that is still in
+ * the set can be removed nevertheless);
+ * EEXIST: ADD of what is there;
+ * ENOENT: MOD or DEL of what is not there;
+ * EPERM: a file that can't be polled;
+ * EINVAL: unknown op or bit; the set itself; EPOLLEXCLUSIVE in a MOD, for a
+ * set, or with bits that epoll_ctl(2) forbids; DEVEPOLL_TRUST without EPOLLET;
+ * ELOOP: a set of the device that would make a cycle, or sets nested too deep;
+ * or a set of in-tree epoll, whose members can't be seen;
+ * ENOSPC: the set is full, or a limit of the user or of the file;
+ * ENOMEM: no memory.
+ */
+struct devepoll_change {
+	__u16 op;
+	__u16 flags;
+	__s32 fd;
+	__u32 events;
+	__s32 result;
+	__u64 data;
+};
+
+/**
+ * struct devepoll_ctl - argument of DEVEPOLL_CTL
+ * @changes: address of an array of struct devepoll_change
+ * @nr: how many there are, at most DEVEPOLL_MAX_CHANGES
+ * @change_size: size of one of them, in bytes
+ * @flags: 0
+ * @nr_failed: out: how many of those that were tried have a result other
+ *	than 0
+ */
+struct devepoll_ctl {
+	__u64 changes;
+	__u32 nr;
+	__u32 change_size;
+	__u32 flags;
+	__u32 nr_failed;
+};
+
+#define DEVEPOLL_MAX_CHANGES	(1024 * 1024)
+
+/**
+ * define DEVEPOLL_CTL - change the interest set
+ *
+ * The argument is a struct devepoll_ctl.  Changes are made in their order, and
+ * each that was tried has its own result.  A DEL has taken effect when the
+ * call returns: no call that begins later returns an event of it.
+ *
+ * Return: how many changes were tried, all of them unless the memory of the
+ * next could not be read and written, or the caller is being killed; or -1
+ * with errno
+ * EFAULT: not even the first could be, or the argument can't be;
+ * EINVAL: nr is 0 or too large, change_size is too small, too large or not a
+ * multiple of 8, or unknown flags;
+ * E2BIG: the argument, or a change, has a part that this kernel does not know
+ * and that is not 0;
+ * EBUSY: a set of the 2001 interface;
+ * EINTR: the caller is being killed.
+ */
+#define DEVEPOLL_CTL		_IOWR(EP_IOC_MAGIC, 0x10, struct devepoll_ctl)
+
+/**
+ * struct devepoll_event - one event, as DEVEPOLL_WAIT writes it
+ * @data: devepoll_change.data of the fd
+ * @events: what is ready, EPOLL* bits; or DEVEPOLL_CLOSED
+ * @fd: the number
+ */
+struct devepoll_event {
+	__u64 data;
+	__u32 events;
+	__s32 fd;
+};
+
+/* Flags of devepoll_wait_args.flags. */
+
+/* The time-out is a point in time of CLOCK_MONOTONIC. */
+#define DEVEPOLL_WAIT_ABSTIME	0x0001
+/* Results are struct epoll_event, as epoll_wait(2) has them. */
+#define DEVEPOLL_WAIT_EPOLL	0x0002
+/* Results go to the mapping at DEVEPOLL_MAP_EVENTS; events is an offset. */
+#define DEVEPOLL_WAIT_MAPPED	0x0004
+
+/* A time-out that never ends; any other negative one does the same. */
+#define DEVEPOLL_FOREVER	(-1)
+
+/**
+ * struct devepoll_wait_args - argument of DEVEPOLL_WAIT
+ * @events: address of an array of struct devepoll_event, or what the flags say
+ * @max_events: its length, at least 1
+ * @min_events: return only when so many fds are ready; 0 means 1; not above
+ *	@max_events.  Fewer are returned when the time is over or a signal
+ *	comes, or if another thread takes some of them
+ * @timeout: nanoseconds; 0 does not wait, negative waits without limit
+ * @sigmask: address of a signal set to be in force while the call waits, as
+ *	for epoll_pwait2(2), or 0
+ * @sigsetsize: its size in bytes; 8
+ * @flags: DEVEPOLL_WAIT_*
+ * @changes: address of changes to be made first, as for DEVEPOLL_CTL
+ * @nr_changes: how many; 0 for none
+ * @change_size: size of one of them
+ * @nr_tried: out: how many changes were tried
+ * @nr_failed: out: how many of them have a result other than 0
+ *
+ * @nr_tried and @nr_failed are written only where @nr_changes is not 0.
+ */
+struct devepoll_wait_args {
+	__u64 events;
+	__u32 max_events;
+	__u32 min_events;
+	__s64 timeout;
+	__u64 sigmask;
+	__u32 sigsetsize;
+	__u32 flags;
+	__u64 changes;
+	__u32 nr_changes;
+	__u32 change_size;
+	__u32 nr_tried;
+	__u32 nr_failed;
+};
+
+/* The most of devepoll_wait_args.max_events. */
+#define DEVEPOLL_MAX_EVENTS	(0x7fffffff / sizeof(struct devepoll_event))
+
+/**
+ * define DEVEPOLL_WAIT - make changes, then wait for events and take them
+ *
+ * The argument is a struct devepoll_wait_args.  If not all changes took
+ * effect, the call returns what is ready without waiting.  Any number of
+ * threads may wait on one set; each event goes to one of them.  What is ready
+ * is given in turn: fds that did not fit come first the next time.
+ *
+ * Return: the number of events, 0 when the time is over; or -1 with errno
+ * EFAULT: the argument, the signal set or the array can't be read or written
+ * (no event is lost);
+ * EINVAL: max_events is 0 or too large, min_events is above it, unknown flags,
+ * a wrong sigsetsize, an offset outside of the mapping or not a multiple of
+ * 16; or what is wrong with the changes, as for DEVEPOLL_CTL;
+ * E2BIG: a part of the argument is not known to this kernel and not 0;
+ * EINTR: a signal came before an event did;
+ * EBUSY: a set of the 2001 interface.
+ */
+#define DEVEPOLL_WAIT		_IOWR(EP_IOC_MAGIC, 0x11, \
+				      struct devepoll_wait_args)
+
+/**
+ * DOC: mapped events
+ *
+ * mmap(2) at offset DEVEPOLL_MAP_EVENTS gives memory of the device in which
+ * DEVEPOLL_WAIT_MAPPED puts events, so that no fault can meet them.  The first
+ * mapping settles its size; it is an array of struct devepoll_event, read-only,
+ * and each thread waits into a part of its own.
+ */
+#define DEVEPOLL_MAP_EVENTS	0x100000000ULL
+
+/**
+ * struct devepoll_stats - result of DEVEPOLL_STATS
+ * @items: fds in the set now
+ * @ready: those of them that may be ready
+ * @adds: fds added so far
+ * @mods: changes so far
+ * @dels: fds removed so far by the program
+ * @closes: fds that left so far because their file was closed or their number
+ *	names another
+ * @wakes: wake-ups of watched files that mattered
+ * @asks: questions to files whether they are ready
+ * @harvests: calls that returned events
+ * @events: events returned
+ */
+struct devepoll_stats {
+	__u64 items;
+	__u64 ready;
+	__u64 adds;
+	__u64 mods;
+	__u64 dels;
+	__u64 closes;
+	__u64 wakes;
+	__u64 asks;
+	__u64 harvests;
+	__u64 events;
+};
+
+/**
+ * define DEVEPOLL_STATS - tell what a set has seen
+ *
+ * The argument is a struct devepoll_stats, which is filled in as far as its
+ * size goes; what this kernel does not know is 0.  Works on sets of either
+ * interface.
+ *
+ * Return: 0, or -1 with errno
+ * EFAULT: the argument can't be written.
+ */
+#define DEVEPOLL_STATS		_IOR(EP_IOC_MAGIC, 0x12, struct devepoll_stats)
+
+/**
+ * DOC: short door
+ *
+ * Every request of the device can also be made as ``fadvise64(fd, argument,
+ * 0, request)``: this way no security module looks at each call, as none
+ * looks at epoll_wait(2), which saves about 250 instructions.  Access to the
+ * device was checked when it was opened.
+ *
+ * Besides, the calls of epoll have a form that takes their arguments as they
+ * are: DEVEPOLL_EPOLL_WAIT with the address of the struct epoll_event array as
+ * offset and DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout in milliseconds) as
+ * length; and DEVEPOLL_EPOLL_CTL(op) with the address of the struct
+ * epoll_event as offset and the fd as length.  Their errors are those of
+ * epoll_wait(2) and of epoll_ctl(2), and those of struct devepoll_change.
+ */
+#define DEVEPOLL_EPOLL_WAIT	_IO(EP_IOC_MAGIC, 0x20)
+#define DEVEPOLL_EPOLL_CTL(op)	(_IO(EP_IOC_MAGIC, 0x20) + (op))
+#define DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout_ms) \
+	((__u64)(__u32)(maxevents) << 32 | (__u32)(timeout_ms))
 
 #endif /* _UAPI_LINUX_DEVEPOLL_H */

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The extended face: DEVEPOLL_CTL and DEVEPOLL_WAIT, and the calls of epoll
+ * with their arguments as they are.
+ */
+#include <linux/compat.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
+
+#include "area.h"
+#include "extended.h"
+#include "harvest.h"
+#include "instance.h"
+#include "interest.h"
+#include "limits.h"
+#include "ready.h"
+#include "results.h"
+#include "stats.h"
+
+static_assert(sizeof(struct devepoll_change) == 24);
+static_assert(offsetof(struct devepoll_change, fd) == 4);
+static_assert(offsetof(struct devepoll_change, result) == 12);
+static_assert(offsetof(struct devepoll_change, data) == 16);
+static_assert(sizeof(struct devepoll_ctl) == 24);
+static_assert(sizeof(struct devepoll_event) == 16);
+static_assert(sizeof(struct devepoll_wait_args) == 64);
+static_assert(offsetof(struct devepoll_wait_args, changes) == 40);
+static_assert(sizeof(struct devepoll_stats) == 80);
+static_assert(DEVEPOLL_CTL == 0xC0185010);
+static_assert(DEVEPOLL_WAIT == 0xC0405011);
+static_assert(DEVEPOLL_STATS == 0x80505012);
+static_assert(DEVEPOLL_EPOLL_WAIT == 0x5020);
+static_assert(DEP_MODE_TELL_CLOSED == DEVEPOLL_TELL_CLOSED);
+static_assert(DEP_MODE_TRUST == DEVEPOLL_TRUST);
+
+/* The bits of epoll_event.events: what poll reports, and the modes. */
+#define EXTENDED_EVENTS \
+	((__force u32)(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
+		       EPOLLNVAL | EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
+		       EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP))
+#define EXTENDED_MODES \
+	((__force u32)(EPOLLEXCLUSIVE | EPOLLONESHOT | EPOLLET))
+#define EXTENDED_ALWAYS		((__force u16)(EPOLLERR | EPOLLHUP))
+
+/**
+ * struct extended_changes - an array of changes in user memory
+ * @address: where
+ * @nr: how many
+ * @size: size of one of them
+ * @tried: how many were tried
+ * @failed: how many of these failed
+ */
+struct extended_changes {
+	u64 address;
+	u32 nr;
+	u32 size;
+	u32 tried;
+	u32 failed;
+};
+
+/* Makes the set one of the extended interface, if it is not one of 2001. */
+static noinline int extended_begin(struct dep_instance *inst)
+{
+	int err = 0;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	if (inst->extended)
+		goto out;
+	err = -EBUSY;
+	if (inst->room)
+		goto out;
+	err = 0;
+	spin_lock_irq(&inst->lock);
+	inst->sink = &dep_ready_sink;
+	inst->room = dep_max_fds;
+	/* Pairs with extended_check(). */
+	smp_store_release(&inst->extended, true);
+	spin_unlock_irq(&inst->lock);
+out:
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+static int extended_check(struct dep_instance *inst)
+{
+	/* Pairs with extended_begin(). */
+	if (likely(smp_load_acquire(&inst->extended)))
+		return 0;
+	return extended_begin(inst);
+}
+
+static int change_from_user(struct dep_change *ch,
+			    const struct devepoll_change *from)
+{
+	u32 known = EXTENDED_EVENTS | EXTENDED_MODES |
+		    (__force u32)EPOLLWAKEUP;
+
+	*ch = (struct dep_change) {
+		.op = from->op,
+		.fd = from->fd,
+		.data = from->data,
+	};
+	if (from->op == DEVEPOLL_DEL)
+		return from->flags ? -EINVAL : 0;
+	if (from->op != DEVEPOLL_ADD && from->op != DEVEPOLL_MOD)
+		return -EINVAL;
+	if (from->events & ~known ||
+	    from->flags & ~(DEVEPOLL_TELL_CLOSED | DEVEPOLL_TRUST))
+		return -EINVAL;
+	if (from->flags & DEVEPOLL_TRUST &&
+	    !(from->events & (__force u32)EPOLLET))
+		return -EINVAL;
+	ch->events = (from->events & EXTENDED_EVENTS) | EXTENDED_ALWAYS;
+	ch->mode = (from->events & EXTENDED_MODES) | from->flags;
+	return 0;
+}
+
+static int change_apply(struct dep_instance *inst,
+			const struct devepoll_change *from)
+{
+	struct dep_change ch;
+	int err;
+
+	err = change_from_user(&ch, from);
+	return err ? err : dep_interest_change(inst, &ch);
+}
+
+/* Reads changes, of whatever size the program knows them. */
+static int changes_read(struct devepoll_change *batch, u64 address, u32 nr,
+			u32 size)
+{
+	const char __user *from = u64_to_user_ptr(address);
+	u32 i;
+	int err;
+
+	if (size == sizeof(*batch))
+		return copy_from_user(batch, from, nr * sizeof(*batch)) ?
+		       -EFAULT : 0;
+	for (i = 0; i < nr; i++) {
+		err = copy_struct_from_user(&batch[i], sizeof(*batch),
+					    from + i * size, size);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int change_tell(u64 address, int result)
+{
+	struct devepoll_change __user *to = u64_to_user_ptr(address);
+
+	return put_user(result, &to->result);
+}
+
+/*
+ * Makes so many changes, which are there to be read and written: so their
+ * results are asked of the memory first.
+ */
+static int changes_apply_batch(struct dep_instance *inst,
+			       struct extended_changes *changes, u32 nr)
+{
+	u64 first = changes->address + (u64)changes->tried * changes->size;
+	struct devepoll_change batch[DEP_WRITE_BATCH];
+	u32 i;
+	int err;
+
+	/* Before mtx: under it nothing may wait for mmap_lock. */
+	err = changes_read(batch, first, nr, changes->size);
+	if (err)
+		return err;
+	for (i = 0; i < nr; i++) {
+		if (change_tell(first + (u64)i * changes->size, -ECANCELED))
+			return -EFAULT;
+	}
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	for (i = 0; i < nr; i++) {
+		batch[i].result = change_apply(inst, &batch[i]);
+		changes->failed += !!batch[i].result;
+	}
+	mutex_unlock(&inst->mtx);
+	changes->tried += nr;
+	for (i = 0; i < nr; i++) {
+		if (change_tell(first + (u64)i * changes->size,
+				batch[i].result))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/*
+ * A batch that can't be read and written as a whole is made one by one, as far
+ * as it can.
+ */
+static int changes_apply(struct dep_instance *inst,
+			 struct extended_changes *changes)
+{
+	u32 left, batch = DEP_WRITE_BATCH;
+	int err = 0;
+
+	while ((left = changes->nr - changes->tried)) {
+		u32 before = changes->tried;
+
+		err = changes_apply_batch(inst, changes, min(left, batch));
+		if (err && changes->tried == before && batch > 1 &&
+		    err != -EINTR) {
+			batch = 1;
+			continue;
+		}
+		if (err || fatal_signal_pending(current))
+			break;
+		cond_resched();
+	}
+	return changes->tried ? 0 : err;
+}
+
+static int changes_check(const struct extended_changes *changes)
+{
+	if (!changes->nr || changes->nr > DEVEPOLL_MAX_CHANGES ||
+	    changes->size < sizeof(struct devepoll_change) ||
+	    changes->size > PAGE_SIZE || changes->size % sizeof(u64))
+		return -EINVAL;
+	return 0;
+}
+
+static long extended_ctl(struct dep_instance *inst, void __user *arg,
+			 size_t size)
+{
+	struct devepoll_ctl __user *user = arg;
+	struct extended_changes changes;
+	struct devepoll_ctl ctl;
+	long err;
+
+	if (size < sizeof(ctl))
+		return -ENOTTY;
+	err = copy_struct_from_user(&ctl, sizeof(ctl), arg, size);
+	if (err)
+		return err;
+	if (ctl.flags)
+		return -EINVAL;
+	changes = (struct extended_changes) {
+		.address = ctl.changes,
+		.nr = ctl.nr,
+		.size = ctl.change_size,
+	};
+	err = changes_check(&changes);
+	if (!err)
+		err = extended_check(inst);
+	/* Told in advance, so that a fault can't come after the changes. */
+	if (!err)
+		err = put_user(0, &user->nr_failed);
+	if (!err)
+		err = changes_apply(inst, &changes);
+	if (err)
+		return err;
+	if (changes.failed && put_user(changes.failed, &user->nr_failed))
+		return -EFAULT;
+	return changes.tried;
+}
+
+/* Puts a signal set in force for the call; see wait_sigmask_end(). */
+static int wait_sigmask_begin(const struct devepoll_wait_args *args)
+{
+	sigset_t set;
+
+	if (args->sigsetsize != sizeof(set))
+		return -EINVAL;
+	if (copy_from_user(&set, u64_to_user_ptr(args->sigmask), sizeof(set)))
+		return -EFAULT;
+	sigdelsetmask(&set, sigmask(SIGKILL) | sigmask(SIGSTOP));
+	sigprocmask(SIG_SETMASK, &set, &current->saved_sigmask);
+	set_restore_sigmask();
+	return 0;
+}
+
+/* After EINTR the old set comes back once the signal's handler was called. */
+static void wait_sigmask_end(int ret)
+{
+	if (ret != -EINTR && test_and_clear_restore_sigmask())
+		sigprocmask(SIG_SETMASK, &current->saved_sigmask, NULL);
+}
+
+static int wait_results(struct dep_instance *inst,
+			const struct devepoll_wait_args *args,
+			struct dep_results *results)
+{
+	size_t size;
+
+	results->kernel = NULL;
+	results->user = u64_to_user_ptr(args->events);
+	results->epoll = args->flags & DEVEPOLL_WAIT_EPOLL;
+	results->max = args->max_events;
+	results->nr = 0;
+	results->pass = 0;
+	if (args->flags & DEVEPOLL_WAIT_MAPPED) {
+		results->kernel = dep_area_find(inst, args->events,
+						args->max_events);
+		return results->kernel ? 0 : -EINVAL;
+	}
+	size = results->max * dep_results_size(results);
+	return access_ok(results->user, size) ? 0 : -EFAULT;
+}
+
+static int wait_check(const struct devepoll_wait_args *args)
+{
+	u32 flags = args->flags;
+
+	if (flags & ~(DEVEPOLL_WAIT_ABSTIME | DEVEPOLL_WAIT_EPOLL |
+		      DEVEPOLL_WAIT_MAPPED) ||
+	    (flags & DEVEPOLL_WAIT_EPOLL && flags & DEVEPOLL_WAIT_MAPPED))
+		return -EINVAL;
+	if (!args->max_events || args->max_events > DEVEPOLL_MAX_EVENTS ||
+	    args->min_events > args->max_events)
+		return -EINVAL;
+	return 0;
+}
+
+/* Makes the changes of a wait; tells in @all whether all took effect. */
+static int wait_change(struct dep_instance *inst,
+		       const struct devepoll_wait_args *args,
+		       struct devepoll_wait_args __user *user, bool *all)
+{
+	struct extended_changes changes = {
+		.address = args->changes,
+		.nr = args->nr_changes,
+		.size = args->change_size,
+	};
+	int err;
+
+	err = changes_check(&changes);
+	if (err)
+		return err;
+	/* Told in advance: see extended_ctl(). */
+	if (put_user(0, &user->nr_tried) || put_user(0, &user->nr_failed))
+		return -EFAULT;
+	err = changes_apply(inst, &changes);
+	if (err)
+		return err;
+	if (put_user(changes.tried, &user->nr_tried) ||
+	    put_user(changes.failed, &user->nr_failed))
+		return -EFAULT;
+	*all = changes.tried == changes.nr && !changes.failed;
+	return 0;
+}
+
+static long extended_wait(struct dep_instance *inst, void __user *arg,
+			  size_t size)
+{
+	struct devepoll_wait_args args;
+	struct dep_harvest harvest = {};
+	struct dep_results results;
+	bool all = true;
+	int ret;
+
+	if (size < sizeof(args))
+		return -ENOTTY;
+	ret = copy_struct_from_user(&args, sizeof(args), arg, size);
+	if (!ret)
+		ret = wait_check(&args);
+	if (!ret)
+		ret = extended_check(inst);
+	if (!ret)
+		ret = wait_results(inst, &args, &results);
+	if (!ret && args.nr_changes)
+		ret = wait_change(inst, &args, arg, &all);
+	if (ret)
+		return ret;
+
+	if (all) {
+		harvest.min = args.min_events;
+		harvest.timeout = args.timeout;
+		harvest.absolute = args.flags & DEVEPOLL_WAIT_ABSTIME;
+	}
+	if (!args.sigmask)
+		return dep_harvest_collect(&harvest, inst, &results);
+	ret = wait_sigmask_begin(&args);
+	if (ret)
+		return ret;
+	ret = dep_harvest_collect(&harvest, inst, &results);
+	wait_sigmask_end(ret);
+	return ret;
+}
+
+/**
+ * dep_extended_ioctl() - the requests of the extended interface
+ * @inst: the instance
+ * @cmd: the request; its size is that of the argument as the program knows it
+ * @arg: the argument's address
+ *
+ * Context: process; sleeps.
+ * Return: as linux/devepoll.h has it for each request;
+ * -ENOTTY: no such request.
+ */
+long dep_extended_ioctl(struct dep_instance *inst, unsigned int cmd,
+			unsigned long arg)
+{
+	unsigned int fixed = _IOC_DIRMASK << _IOC_DIRSHIFT |
+			     _IOC_TYPEMASK << _IOC_TYPESHIFT |
+			     _IOC_NRMASK << _IOC_NRSHIFT;
+	void __user *user = (void __user *)arg;
+	size_t size = _IOC_SIZE(cmd);
+
+	if ((cmd & fixed) == (DEVEPOLL_WAIT & fixed))
+		return extended_wait(inst, user, size);
+	if ((cmd & fixed) == (DEVEPOLL_CTL & fixed))
+		return extended_ctl(inst, user, size);
+	if ((cmd & fixed) == (DEVEPOLL_STATS & fixed))
+		return dep_stats_get(inst, user, size);
+	return -ENOTTY;
+}
+
+/* epoll_wait(2) */
+static int door_wait(struct dep_instance *inst, u64 address, int max,
+		     int timeout_ms)
+{
+	struct dep_harvest harvest = {
+		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
+	};
+	struct dep_results results = {
+		.user = u64_to_user_ptr(address),
+		.epoll = true,
+		.max = max,
+	};
+	int err;
+
+	if (max <= 0 || max > INT_MAX / sizeof(struct epoll_event))
+		return -EINVAL;
+	if (!access_ok(results.user, max * sizeof(struct epoll_event)))
+		return -EFAULT;
+	err = extended_check(inst);
+	return err ? err : dep_harvest_collect(&harvest, inst, &results);
+}
+
+/* epoll_ctl(2): bits that nobody knows are none. */
+static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
+		    int fd)
+{
+	struct dep_change ch = { .op = op, .fd = fd };
+	struct epoll_event event;
+	u32 events;
+	int err;
+
+	if (op != DEVEPOLL_DEL) {
+		if (copy_from_user(&event, u64_to_user_ptr(address),
+				   sizeof(event)))
+			return -EFAULT;
+		events = (__force u32)event.events;
+		ch.data = event.data;
+		ch.mode = events & EXTENDED_MODES;
+		ch.events = (events & EXTENDED_EVENTS) | EXTENDED_ALWAYS;
+		/* With this one any bit that it is not for is an error. */
+		if (ch.mode & DEP_MODE_EXCLUSIVE &&
+		    events & ~(EXTENDED_EVENTS | EXTENDED_MODES |
+			       (__force u32)EPOLLWAKEUP))
+			return -EINVAL;
+	}
+	err = extended_check(inst);
+	if (err)
+		return err;
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_interest_change(inst, &ch);
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+/**
+ * dep_extended_door() - the calls of epoll, with their own arguments
+ * @inst: the instance
+ * @request: DEVEPOLL_EPOLL_WAIT or DEVEPOLL_EPOLL_CTL() of an operation
+ * @address: of the events, or of the event
+ * @length: what DEVEPOLL_EPOLL_WAIT_LEN() made, or the fd
+ *
+ * Context: process; sleeps.
+ * Return: as epoll_wait(2) and epoll_ctl(2);
+ * -EBUSY: a set of the 2001 interface;
+ * -EINVAL: also: no such request.
+ */
+int dep_extended_door(struct dep_instance *inst, unsigned int request,
+		      u64 address, u64 length)
+{
+	switch (request) {
+	case DEVEPOLL_EPOLL_WAIT:
+		return door_wait(inst, address, length >> 32, (int)length);
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
+		return door_ctl(inst, request - DEVEPOLL_EPOLL_CTL(0), address,
+				(int)length);
+	}
+	return -EINVAL;
+}

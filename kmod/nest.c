@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sets in sets.  A cycle of sets would wake itself for ever, and asking one
+ * would never end, so each item whose file is a set of ours has an edge here,
+ * which is made before the item and is refused if it closed a cycle or made a
+ * chain too long.
+ *
+ * One lock holds all edges: two threads that close a cycle from both ends meet
+ * in it.  An edge goes when its item is unhooked, which the hook does before
+ * an inner set can be freed; so under the lock every set that an edge leads to
+ * is there.
+ */
+#include <linux/err.h>
+#include <linux/list.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "instance.h"
+#include "limits.h"
+#include "nest.h"
+
+/**
+ * struct dep_nest - one set in another
+ * @in_outer: in dep_instance.inner of the outer set
+ * @in_inner: in dep_instance.outer of the inner set
+ * @outer: const: the outer set
+ * @inner: const: the inner set
+ */
+struct dep_nest {
+	struct list_head in_outer;
+	struct list_head in_inner;
+	struct dep_instance *outer;
+	struct dep_instance *inner;
+};
+
+/* All edges; nests nothing, and is taken under L. */
+static DEFINE_SPINLOCK(nest_lock);
+
+/* Number of the last search. */
+static u64 nest_search;
+
+/**
+ * struct nest_walk - a search from one set in one direction
+ * @down: to the sets inside; else to the sets around
+ * @target: the set that must not be found
+ * @budget: how many edges may still be looked at
+ */
+struct nest_walk {
+	bool down;
+	const struct dep_instance *target;
+	u32 budget;
+};
+
+static int nest_height(struct dep_instance *inst, struct nest_walk *walk);
+
+/* The height that one edge gives the set it starts from. */
+static int nest_step(struct dep_instance *next, struct nest_walk *walk)
+{
+	int height;
+
+	if (!walk->budget)
+		return -ELOOP;
+	walk->budget--;
+	height = nest_height(next, walk);
+	return height < 0 ? height : height + 1;
+}
+
+/*
+ * How many sets stand above each other in one direction, beside this one.
+ * There is no cycle yet and no chain is longer than DEP_NEST_MOST, so this
+ * recurses no deeper.
+ */
+static int nest_height(struct dep_instance *inst, struct nest_walk *walk)
+{
+	struct dep_nest *nest;
+	int height = 0, step;
+
+	lockdep_assert_held(&nest_lock);
+	if (inst == walk->target)
+		return -ELOOP;
+	if (inst->visited == nest_search)
+		return inst->height;
+	if (walk->down) {
+		list_for_each_entry(nest, &inst->inner, in_outer) {
+			step = nest_step(nest->inner, walk);
+			if (step < 0)
+				return step;
+			height = max(height, step);
+		}
+	} else {
+		list_for_each_entry(nest, &inst->outer, in_inner) {
+			step = nest_step(nest->outer, walk);
+			if (step < 0)
+				return step;
+			height = max(height, step);
+		}
+	}
+	inst->visited = nest_search;
+	inst->height = height;
+	return height;
+}
+
+static int nest_check(struct dep_instance *outer, struct dep_instance *inner)
+{
+	struct nest_walk walk = {
+		.down = true,
+		.target = outer,
+		.budget = DEP_NEST_EDGES,
+	};
+	int below, above;
+
+	nest_search++;
+	below = nest_height(inner, &walk);
+	if (below < 0)
+		return below;
+	nest_search++;
+	walk.down = false;
+	walk.target = inner;
+	above = nest_height(outer, &walk);
+	if (above < 0)
+		return above;
+	return below + above + 2 > DEP_NEST_MOST ? -ELOOP : 0;
+}
+
+/**
+ * dep_nest_link() - put a set into another
+ * @outer: the outer set
+ * @inner: the inner set; the caller has a reference on its file
+ *
+ * Return: the edge, owned by the item; or an ERR_PTR:
+ * -ELOOP: a cycle, a chain of more than DEP_NEST_MOST sets, or too many sets
+ * to look at;
+ * -ENOMEM: no memory.
+ */
+struct dep_nest *dep_nest_link(struct dep_instance *outer,
+			       struct dep_instance *inner)
+{
+	struct dep_nest *nest;
+	int err;
+
+	nest = kmalloc(sizeof(*nest), GFP_KERNEL_ACCOUNT);
+	if (!nest)
+		return ERR_PTR(-ENOMEM);
+	nest->outer = outer;
+	nest->inner = inner;
+
+	spin_lock_irq(&nest_lock);
+	err = nest_check(outer, inner);
+	if (!err) {
+		list_add_tail(&nest->in_outer, &outer->inner);
+		list_add_tail(&nest->in_inner, &inner->outer);
+	}
+	spin_unlock_irq(&nest_lock);
+	if (err) {
+		kfree(nest);
+		return ERR_PTR(err);
+	}
+	return nest;
+}
+
+/**
+ * dep_nest_cut() - take a set out of another
+ * @nest: the edge; cut already is fine too
+ *
+ * Context: any but an interrupt; may be called under L.
+ */
+void dep_nest_cut(struct dep_nest *nest)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&nest_lock, flags);
+	list_del_init(&nest->in_outer);
+	list_del_init(&nest->in_inner);
+	spin_unlock_irqrestore(&nest_lock, flags);
+}
+
+/**
+ * dep_nest_free() - free an edge, or none
+ * @nest: the edge, cut or not, or NULL
+ */
+void dep_nest_free(struct dep_nest *nest)
+{
+	if (!nest)
+		return;
+	dep_nest_cut(nest);
+	kfree(nest);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sets in sets: who is in whom, so that no cycle is made.
+ */
+#ifndef DEVEPOLL_NEST_H
+#define DEVEPOLL_NEST_H
+
+struct dep_instance;
+struct dep_nest;
+
+struct dep_nest *dep_nest_link(struct dep_instance *outer,
+			       struct dep_instance *inner);
+void dep_nest_cut(struct dep_nest *nest);
+void dep_nest_free(struct dep_nest *nest);
+
+#endif /* DEVEPOLL_NEST_H */
