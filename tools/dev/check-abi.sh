@@ -149,17 +149,20 @@ check_library_layout() {
 		"$work/log"
 }
 
-# Functions that the header declares without a body, one a line.
+# Functions that the headers declare without a body, one a line.
 header_symbols() {
-	echo '#include "devepoll.h"' |
+	printf '#include "%s"\n' devepoll.h devepoll_epoll.h |
 		"$CC" -I"$top/lib/include" -E -P - | tr '\n' ' ' |
 		sed 's/[;{}]/&\n/g' |
-		sed -n 's/.*[ *]\(devepoll_[a-z_]*\)(.*);$/\1/p' | sort
+		sed -n 's/.*[ *]\(devepoll_[a-z0-9_]*\)(.*);$/\1/p' | sort
 }
 
+# symbol@@version
 map_symbols() {
-	sed -n 's/^\t\(devepoll_[a-z_]*\);$/\1/p' \
-		"$top/lib/libdevepoll.map" | sort
+	awk '/^DEVEPOLL_/ { version = $1 }
+		/^\tdevepoll_[a-z0-9_]*;$/ {
+			print substr($1, 1, length($1) - 1) "@@" version
+		}' "$top/lib/libdevepoll.map" | sort
 }
 
 library_symbols() {
@@ -167,22 +170,33 @@ library_symbols() {
 		"$BUILD/libdevepoll.so" | awk '$2 == "T" { print $3 }' | sort
 }
 
+# What the preload shall put in the place of the C library's.
+preloaded_symbols() {
+	printf '%s\n' epoll_create epoll_create1 epoll_ctl epoll_pwait \
+		epoll_pwait2 epoll_wait syscall
+}
+
 check_symbols() {
 	header_symbols >"$work/header"
-	map_symbols >"$work/map"
+	map_symbols >"$work/expected"
+	sed 's/@@.*//' "$work/expected" | sort >"$work/map"
 	library_symbols >"$work/library"
-	sed 's/$/@@DEVEPOLL_0.1/' "$work/map" >"$work/expected"
 
 	[ -s "$work/map" ]
 	result $? "the map names symbols"
 	diff "$work/map" "$work/header" >"$work/log" 2>&1
-	result $? "the map has the functions of the header" "$work/log"
+	result $? "the map has the functions of the headers" "$work/log"
 	diff "$work/expected" "$work/library" >"$work/log" 2>&1
 	result $? "the library exports the map's symbols with their version" \
 		"$work/log"
 	readelf -d "$BUILD/libdevepoll.so" >"$work/log" 2>&1 &&
 		grep -q 'soname: \[libdevepoll\.so\.0\]' "$work/log"
 	result $? "the library's soname is libdevepoll.so.0" "$work/log"
+
+	preloaded_symbols >"$work/expected"
+	nm -D --defined-only "$BUILD/libdevepoll-preload.so" |
+		awk '{ print $3 }' | diff "$work/expected" - >"$work/log" 2>&1
+	result $? "the preload exports epoll's calls and no more" "$work/log"
 }
 
 echo "TAP version 13"

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * epoll's calls on the device, for the library and for the preload.
+ *
+ * Each makes one system call when it succeeds.  Only an error is looked into:
+ * whether the file is the device at all, whether a filter of system calls has
+ * refused the door, and which of two errors epoll would have named first.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+
+#include "door.h"
+
+/* What any page has at least. */
+#define PAGE_LEAST	4096
+
+/* The most that epoll_wait(2) takes. */
+#define EPOLL_MAX_EVENTS (INT_MAX / (int)sizeof(struct epoll_event))
+
+/**
+ * door_is_device() - tell whether an fd is the device
+ * @fd: the fd
+ *
+ * The question is one that any set of the device answers, and that other files
+ * refuse with ENOTTY.
+ *
+ * Return: whether it is; false also where the fd is not open.
+ */
+bool door_is_device(int fd)
+{
+	__u64 items;
+
+	/* The shortest form that has a meaning: its first member. */
+	return raw_call(SYS_ioctl, fd, _IOR(EP_IOC_MAGIC, 0x12, __u64),
+			(long)&items, 0, 0, 0) == 0;
+}
+
+/*
+ * The kernel reads a signal set before it looks at what shall be done with it,
+ * which is nothing here.
+ */
+static bool word_is_readable(uintptr_t address)
+{
+	return raw_call(SYS_rt_sigprocmask, -1, address, 0,
+			KERNEL_SIGSET_SIZE, 0, 0) != -EFAULT;
+}
+
+/**
+ * door_readable() - tell whether memory of the caller can be read
+ * @object: the memory
+ * @size: its size, between 8 and 4096 bytes
+ *
+ * What epoll answers with EFAULT must not kill the program just because we
+ * read it and not the kernel.  Costs nothing where the object lies in the page
+ * of this function's own frame.
+ *
+ * Return: whether it can.
+ */
+bool door_readable(const void *object, size_t size)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	uintptr_t first = (uintptr_t)object;
+	uintptr_t last = first + size - 1;
+
+	if (first / PAGE_LEAST == here / PAGE_LEAST &&
+	    last / PAGE_LEAST == here / PAGE_LEAST)
+		return true;
+
+	return word_is_readable(first) &&
+	       (first / PAGE_LEAST == last / PAGE_LEAST ||
+		word_is_readable(last + 1 - KERNEL_SIGSET_SIZE));
+}
+
+/* A filter of system calls says so; the device does, of a file, with EPERM. */
+static bool is_refused(long ret)
+{
+	return ret == -EPERM || ret == -ENOSYS;
+}
+
+/* What fadvise64(2) says of other files; the device with EINVAL, too. */
+static bool is_foreign(int fd, long ret)
+{
+	return (ret == -EINVAL || ret == -ESPIPE) && !door_is_device(fd);
+}
+
+/**
+ * door_request() - make a request of the device
+ * @fd: the device
+ * @request: DEVEPOLL_*
+ * @arg: its argument
+ *
+ * Return: what the request returns, or
+ * -ENOTTY: the fd is not the device.
+ */
+long door_request(int fd, unsigned int request, void *arg)
+{
+	long ret = door(fd, arg, 0, request);
+
+	if (ret >= 0)
+		return ret;
+	if (is_refused(ret))
+		return raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
+	return is_foreign(fd, ret) ? -ENOTTY : ret;
+}
+
+/* Not by open(2), where a thread could be cancelled. */
+static int open_path(const char *path, int flags)
+{
+	return raw_call(SYS_openat, AT_FDCWD, (long)path,
+			flags | O_RDWR | O_NOCTTY, 0, 0, 0);
+}
+
+/**
+ * door_open() - open the device
+ * @cloexec: O_CLOEXEC or 0
+ *
+ * Return: the fd, or
+ * -ENOTTY: the node is another device, or the module has no extended interface;
+ * or what open(2) gives for DEVEPOLL_NODE or, if that is not there, for
+ * DEVEPOLL_NODE_MISC.
+ */
+int door_open(int cloexec)
+{
+	int fd = open_path(DEVEPOLL_NODE, cloexec);
+
+	if (fd == -ENOENT)
+		fd = open_path(DEVEPOLL_NODE_MISC, cloexec);
+	if (fd < 0 || door_is_device(fd))
+		return fd;
+
+	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	return -ENOTTY;
+}
+
+/**
+ * door_change() - make one change by the native request
+ * @epfd: the device
+ * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
+ * @fd: the number
+ * @event: as for epoll_ctl(2)
+ * @flags: DEVEPOLL_TRUST or 0
+ *
+ * Return: as door_ctl().
+ */
+long door_change(int epfd, int op, int fd, const struct epoll_event *event,
+		 unsigned int flags)
+{
+	struct devepoll_change change = { .op = op, .flags = flags, .fd = fd };
+	struct devepoll_ctl ctl = {
+		.changes = (uintptr_t)&change,
+		.nr = 1,
+		.change_size = sizeof(change),
+	};
+	long ret;
+
+	if (op != EPOLL_CTL_DEL) {
+		if (!door_readable(event, sizeof(*event)))
+			return -EFAULT;
+		change.events = event->events;
+		change.data = event->data.u64;
+	}
+
+	ret = door_request(epfd, DEVEPOLL_CTL, &ctl);
+	return ret < 0 ? ret : change.result;
+}
+
+/**
+ * door_ctl() - epoll_ctl(2) on the device
+ * @epfd: the device
+ * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
+ * @fd: the number
+ * @event: as for epoll_ctl(2)
+ *
+ * Return: 0, or
+ * -ENOTTY: @epfd is not the device;
+ * or an error as epoll_ctl(2) gives it.
+ */
+long door_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+	long ret;
+
+	/*
+	 * Other numbers would be other requests.  epoll refuses them for any
+	 * file, after all else that it complains of.
+	 */
+	if (op < EPOLL_CTL_ADD || op > EPOLL_CTL_MOD)
+		return raw_call(SYS_epoll_ctl, epfd, op, fd, (long)event, 0, 0);
+
+	ret = door(epfd, event, fd, DEVEPOLL_EPOLL_CTL(op));
+	if (ret >= 0)
+		return ret;
+	if (is_refused(ret))
+		return door_change(epfd, op, fd, event, 0);
+	/* epoll reads the event before it looks for the set. */
+	if (ret == -EBADF && op != EPOLL_CTL_DEL &&
+	    !door_readable(event, sizeof(*event)))
+		return -EFAULT;
+	return is_foreign(epfd, ret) ? -ENOTTY : ret;
+}
+
+/*
+ * What epoll says of a wait on what is no open file: some kernels look at the
+ * signal set and the number of events before that.
+ */
+static long wait_on_none(const struct door_wait *wait)
+{
+	return raw_call(SYS_epoll_pwait, -1, 0, wait->maxevents, 0,
+			(long)wait->sigmask, wait->sigsetsize);
+}
+
+/**
+ * door_wait_error() - find out what a wait through the door failed of
+ * @ret: what it gave
+ * @epfd: the arguments of door_wait(), from here on
+ * @events: as above
+ * @maxevents: as above
+ * @timeout: as above
+ *
+ * Where a filter of system calls shuts the door, the wait is made here.
+ *
+ * Return: as door_wait().
+ */
+long door_wait_error(long ret, int epfd, struct epoll_event *events,
+		     int maxevents, int timeout)
+{
+	const struct door_wait wait = {
+		.events = events,
+		.maxevents = maxevents,
+		.timeout = ns_of_ms(timeout),
+	};
+
+	if (is_refused(ret))
+		return door_pwait(epfd, &wait);
+	if (ret == -EBADF)
+		return wait_on_none(&wait);
+	return is_foreign(epfd, ret) ? -ENOTTY : ret;
+}
+
+/**
+ * door_pwait() - epoll_pwait(2) on the device
+ * @epfd: the device
+ * @wait: the arguments
+ *
+ * Return: as door_wait().
+ */
+long door_pwait(int epfd, const struct door_wait *wait)
+{
+	struct devepoll_wait_args args = {
+		.events = (uintptr_t)wait->events,
+		.timeout = wait->timeout,
+		.sigmask = (uintptr_t)wait->sigmask,
+		.sigsetsize = wait->sigsetsize,
+		.flags = DEVEPOLL_WAIT_EPOLL,
+	};
+	long ret;
+
+	/* 0 is refused.  epoll takes a few more than the device does. */
+	if (wait->maxevents > 0 && wait->maxevents <= EPOLL_MAX_EVENTS)
+		args.max_events = wait->maxevents;
+	if (args.max_events > DEVEPOLL_MAX_EVENTS)
+		args.max_events = DEVEPOLL_MAX_EVENTS;
+
+	ret = door_request(epfd, DEVEPOLL_WAIT, &args);
+	return ret == -EBADF ? wait_on_none(wait) : ret;
+}
+
+/**
+ * door_timeout() - read the time-out of epoll_pwait2(2)
+ * @timeout: the time-out, or NULL for none
+ * @ns: out: in nanoseconds
+ *
+ * Return: 0, or
+ * -EFAULT: it can't be read;
+ * -EINVAL: it is negative, or its nanoseconds make a second or more.
+ */
+long door_timeout(const struct __kernel_timespec *timeout, int64_t *ns)
+{
+	*ns = DEVEPOLL_FOREVER;
+	if (!timeout)
+		return 0;
+	if (!door_readable(timeout, sizeof(*timeout)))
+		return -EFAULT;
+	if (timeout->tv_sec < 0 || timeout->tv_nsec < 0 ||
+	    timeout->tv_nsec >= 1000000000)
+		return -EINVAL;
+
+	if (__builtin_mul_overflow(timeout->tv_sec, 1000000000, ns) ||
+	    __builtin_add_overflow(*ns, timeout->tv_nsec, ns))
+		*ns = INT64_MAX;
+	return 0;
+}

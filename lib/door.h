@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * The way into the kernel that the library and the preload share: system calls
+ * that leave errno alone, the short door of the device, epoll's calls on it.
+ *
+ * Everything here returns a negative errno, keeps no state, takes no lock and
+ * allocates nothing, so that it works in a signal handler, in a child of
+ * vfork(2) and before any constructor has run.
+ */
+#ifndef DEVEPOLL_DOOR_H
+#define DEVEPOLL_DOOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <linux/devepoll.h>
+#include <linux/time_types.h>
+
+#include "internal.h"
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+static inline long raw_call(long nr, long a, long b, long c, long d, long e,
+			    long f)
+{
+	register long r10 asm("r10") = d;
+	register long r8 asm("r8") = e;
+	register long r9 asm("r9") = f;
+	long ret;
+
+	asm volatile("syscall"
+		     : "=a" (ret)
+		     : "0" (nr), "D" (a), "S" (b), "d" (c), "r" (r10),
+		       "r" (r8), "r" (r9)
+		     : "rcx", "r11", "memory");
+	return ret;
+}
+
+#elif defined(__i386__)
+
+/* The number and the sixth argument, which goes into the frame pointer. */
+struct raw_ends {
+	long nr;
+	long f;
+};
+
+static inline long raw_call(long nr, long a, long b, long c, long d, long e,
+			    long f)
+{
+	const struct raw_ends ends = { .nr = nr, .f = f };
+	long ret;
+
+	asm volatile("pushl %%ebp\n\t"
+		     "movl 4(%%eax), %%ebp\n\t"
+		     "movl (%%eax), %%eax\n\t"
+		     "int $0x80\n\t"
+		     "popl %%ebp"
+		     : "=a" (ret)
+		     : "0" (&ends), "b" (a), "c" (b), "d" (c), "S" (d), "D" (e)
+		     : "memory");
+	return ret;
+}
+
+#else
+
+#include <errno.h>
+#include <unistd.h>
+
+/* The preload can't be built so: it replaces this very function. */
+static inline long raw_call(long nr, long a, long b, long c, long d, long e,
+			    long f)
+{
+	long ret = syscall(nr, a, b, c, d, e, f);
+
+	return ret < 0 ? -errno : ret;
+}
+
+#endif
+
+/* fadvise64(2); where a long has 32 bits its 64-bit arguments are split. */
+static inline long door(int fd, const void *offset, int64_t len,
+			unsigned int advice)
+{
+#ifdef __LP64__
+	return raw_call(SYS_fadvise64, fd, (long)offset, len, (int)advice, 0,
+			0);
+#else
+	return raw_call(SYS_fadvise64_64, fd, (long)offset, 0, (long)len,
+			(long)(len >> 32), (int)advice);
+#endif
+}
+
+/*
+ * The kernel's form of a time-out: the C library's own where a long has 64
+ * bits, a copy in @copy elsewhere.
+ */
+static inline const struct __kernel_timespec *
+kernel_time(const struct timespec *from, struct __kernel_timespec *copy)
+{
+#ifdef __LP64__
+	(void)copy;
+	return (const struct __kernel_timespec *)from;
+#else
+	if (!from)
+		return NULL;
+	copy->tv_sec = from->tv_sec;
+	copy->tv_nsec = from->tv_nsec;
+	return copy;
+#endif
+}
+
+/* What the kernel takes for the size of a signal set. */
+#define KERNEL_SIGSET_SIZE	8
+
+/* A wait of epoll_pwait(2) or epoll_pwait2(2), the time-out in nanoseconds. */
+struct door_wait {
+	struct epoll_event *events;
+	int maxevents;
+	int64_t timeout;
+	const void *sigmask;
+	size_t sigsetsize;
+};
+
+static inline int64_t ns_of_ms(int ms)
+{
+	return ms < 0 ? DEVEPOLL_FOREVER : (int64_t)ms * 1000000;
+}
+
+DEVEPOLL_HIDDEN bool door_is_device(int fd);
+DEVEPOLL_HIDDEN bool door_readable(const void *object, size_t size);
+DEVEPOLL_HIDDEN long door_request(int fd, unsigned int request, void *arg);
+DEVEPOLL_HIDDEN int door_open(int cloexec);
+DEVEPOLL_HIDDEN long door_change(int epfd, int op, int fd,
+				 const struct epoll_event *event,
+				 unsigned int flags);
+DEVEPOLL_HIDDEN long door_ctl(int epfd, int op, int fd,
+			      struct epoll_event *event);
+DEVEPOLL_HIDDEN long door_wait_error(long ret, int epfd,
+				     struct epoll_event *events, int maxevents,
+				     int timeout);
+DEVEPOLL_HIDDEN long door_pwait(int epfd, const struct door_wait *wait);
+DEVEPOLL_HIDDEN long door_timeout(const struct __kernel_timespec *timeout,
+				  int64_t *ns);
+
+/**
+ * door_wait() - epoll_wait(2) on the device
+ * @epfd: the device
+ * @events: out: what happened
+ * @maxevents: for how many there is room
+ * @timeout: milliseconds; negative waits without limit
+ *
+ * Return: the number of events, or
+ * -ENOTTY: @epfd is not the device;
+ * or an error as epoll_wait(2) gives it.
+ */
+static inline long door_wait(int epfd, struct epoll_event *events,
+			     int maxevents, int timeout)
+{
+	long ret = door(epfd, events,
+			DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout),
+			DEVEPOLL_EPOLL_WAIT);
+
+	if (__builtin_expect(ret >= 0, 1))
+		return ret;
+	return door_wait_error(ret, epfd, events, maxevents, timeout);
+}
+
+#endif /* DEVEPOLL_DOOR_H */

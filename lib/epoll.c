@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * The calls of epoll on the device, for programs that link with the library.
+ */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "devepoll_epoll.h"
+
+#include "cancel.h"
+#include "door.h"
+
+/* As the C library returns from a system call. */
+static int result(long ret)
+{
+	if (ret >= 0)
+		return ret;
+	errno = -ret;
+	return -1;
+}
+
+int devepoll_epoll_create(int size)
+{
+	return result(size > 0 ? door_open(0) : -EINVAL);
+}
+
+int devepoll_epoll_create1(int flags)
+{
+	if (flags & ~EPOLL_CLOEXEC)
+		return result(-EINVAL);
+	return result(door_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0));
+}
+
+/*
+ * What epoll says of a file that is not epoll's: the reason that it comes to
+ * first.  No file knows this operation, so nothing is done if it is epoll's.
+ */
+static long ctl_on_other(int epfd, int op, int fd, struct epoll_event *event)
+{
+	struct epoll_event unused = { 0 };
+
+	return raw_call(SYS_epoll_ctl, epfd, -1, fd,
+			op == EPOLL_CTL_DEL ? (long)&unused : (long)event, 0,
+			0);
+}
+
+int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+	long ret = door_ctl(epfd, op, fd, event);
+
+	if (ret == -ENOTTY)
+		ret = ctl_on_other(epfd, op, fd, event);
+	return result(ret);
+}
+
+/* epoll has one error for any file that is not its own, after the signals'. */
+static int wait_result(long ret, const sigset_t *sigmask)
+{
+	if (ret == -ENOTTY && sigmask &&
+	    !door_readable(sigmask, KERNEL_SIGSET_SIZE))
+		ret = -EFAULT;
+	return result(ret == -ENOTTY ? -EINVAL : ret);
+}
+
+int devepoll_epoll_wait(int epfd, struct epoll_event *events, int maxevents,
+			int timeout)
+{
+	int type = cancel_begin(timeout != 0);
+	long ret = door_wait(epfd, events, maxevents, timeout);
+
+	cancel_end(type);
+	return wait_result(ret, NULL);
+}
+
+int devepoll_epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
+			 int timeout, const sigset_t *sigmask)
+{
+	const struct door_wait wait = {
+		.events = events,
+		.maxevents = maxevents,
+		.timeout = ns_of_ms(timeout),
+		.sigmask = sigmask,
+		.sigsetsize = KERNEL_SIGSET_SIZE,
+	};
+	int type = cancel_begin(timeout != 0);
+	long ret;
+
+	if (sigmask)
+		ret = door_pwait(epfd, &wait);
+	else
+		ret = door_wait(epfd, events, maxevents, timeout);
+
+	cancel_end(type);
+	return wait_result(ret, sigmask);
+}
+
+int devepoll_epoll_pwait2(int epfd, struct epoll_event *events, int maxevents,
+			  const struct timespec *timeout,
+			  const sigset_t *sigmask)
+{
+	struct door_wait wait = {
+		.events = events,
+		.maxevents = maxevents,
+		.sigmask = sigmask,
+		.sigsetsize = KERNEL_SIGSET_SIZE,
+	};
+	struct __kernel_timespec copy;
+	int type;
+	long ret;
+
+	ret = door_timeout(kernel_time(timeout, &copy), &wait.timeout);
+	if (ret)
+		return result(ret);
+
+	type = cancel_begin(wait.timeout != 0);
+	ret = door_pwait(epfd, &wait);
+	cancel_end(type);
+	return wait_result(ret, sigmask);
+}
