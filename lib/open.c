@@ -125,6 +125,19 @@ int devepoll_close(struct devepoll *set)
 	return err;
 }
 
+int devepoll_detach(struct devepoll *set)
+{
+	int fd;
+
+	if (!set)
+		return -EINVAL;
+
+	fd = set->fd;
+	unmap_results(set);
+	free(set);
+	return fd;
+}
+
 int devepoll_capacity(const struct devepoll *set)
 {
 	return set ? set->capacity : -EINVAL;

@@ -115,6 +115,18 @@ int devepoll_open(struct devepoll **setp, const char *path, int capacity,
 int devepoll_close(struct devepoll *set);
 
 /**
+ * devepoll_detach() - unmap a set and free it, but leave its descriptor alone
+ * @set: the set, which must not be used afterwards
+ *
+ * The descriptor stays open, or closed where it was closed by other means and
+ * its number may name another file by now.
+ *
+ * Return: the descriptor, or
+ * -EINVAL: @set is NULL.
+ */
+int devepoll_detach(struct devepoll *set);
+
+/**
  * devepoll_alloc() - make room for more fds
  * @set: the set
  * @capacity: how many fds there shall be room for

@@ -151,10 +151,13 @@ check_library_layout() {
 
 # Functions that the headers declare without a body, one a line.
 header_symbols() {
-	printf '#include "%s"\n' devepoll.h devepoll_epoll.h |
-		"$CC" -I"$top/lib/include" -E -P - | tr '\n' ' ' |
+	printf '#include "%s"\n' devepoll.h devepoll_epoll.h \
+		devepoll_events.h |
+		"$CC" -I"$top/uapi" -I"$top/lib/include" -E -P - |
+		tr '\n' ' ' |
 		sed 's/[;{}]/&\n/g' |
-		sed -n 's/.*[ *]\(devepoll_[a-z0-9_]*\)(.*);$/\1/p' | sort
+		sed -n '/return /!s/.*[ *]\(devepoll_[a-z0-9_]*\)(.*);$/\1/p' |
+		sort
 }
 
 # symbol@@version

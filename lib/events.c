@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * The extended interface: changes with results, waits, the mapping.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "devepoll_events.h"
+
+#include "door.h"
+
+int devepoll_events_open(unsigned int flags)
+{
+	if (flags & ~DEVEPOLL_NO_CLOEXEC)
+		return -EINVAL;
+	return door_open(flags & DEVEPOLL_NO_CLOEXEC ? 0 : O_CLOEXEC);
+}
+
+int devepoll_events_request(int fd, unsigned int request, void *arg)
+{
+	return door_request(fd, request, arg);
+}
+
+int devepoll_events_update(int fd, struct devepoll_change *changes,
+			   unsigned int nr_changes, unsigned int *nr_failed)
+{
+	struct devepoll_ctl ctl = {
+		.changes = (uintptr_t)changes,
+		.nr = nr_changes,
+		.change_size = sizeof(*changes),
+	};
+	int ret = door_request(fd, DEVEPOLL_CTL, &ctl);
+
+	if (nr_failed && ret >= 0)
+		*nr_failed = ctl.nr_failed;
+	return ret;
+}
+
+int devepoll_events_wait(int fd, struct devepoll_event *events,
+			 unsigned int max_events, int64_t timeout)
+{
+	return devepoll_events_update_wait(fd, NULL, 0, NULL, events,
+					   max_events, timeout);
+}
+
+int devepoll_events_update_wait(int fd, struct devepoll_change *changes,
+				unsigned int nr_changes,
+				unsigned int *nr_failed,
+				struct devepoll_event *events,
+				unsigned int max_events, int64_t timeout)
+{
+	struct devepoll_wait_args args = {
+		.events = (uintptr_t)events,
+		.max_events = max_events,
+		.timeout = timeout,
+		.changes = (uintptr_t)changes,
+		.nr_changes = nr_changes,
+		.change_size = nr_changes ? sizeof(*changes) : 0,
+	};
+	int ret = door_request(fd, DEVEPOLL_WAIT, &args);
+
+	if (nr_failed && (ret >= 0 || ret == -EINTR))
+		*nr_failed = args.nr_failed + (nr_changes - args.nr_tried);
+	return ret;
+}
+
+/* The whole mapping in bytes, or 0 where there can be none of that size. */
+static size_t map_size(unsigned int nr_parts, unsigned int max_events)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t size;
+
+	if (__builtin_mul_overflow(sizeof(struct devepoll_event), nr_parts,
+				   &size) ||
+	    __builtin_mul_overflow(size, max_events, &size) ||
+	    __builtin_add_overflow(size, page - 1, &size))
+		return 0;
+	return size / page * page;
+}
+
+int devepoll_events_map(int fd, struct devepoll_part *parts,
+			unsigned int nr_parts, unsigned int max_events)
+{
+	size_t size = map_size(nr_parts, max_events);
+	const struct devepoll_event *map;
+	struct devepoll_stats stats;
+	unsigned int i;
+	int err;
+
+	if (!parts)
+		return -EFAULT;
+	if (!size)
+		return -EINVAL;
+
+	/* Another file could be mapped just as well. */
+	err = devepoll_events_stats(fd, &stats);
+	if (err)
+		return err;
+	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, DEVEPOLL_MAP_EVENTS);
+	if (map == MAP_FAILED)
+		return -errno;
+
+	for (i = 0; i < nr_parts; i++) {
+		size_t first = (size_t)i * max_events;
+
+		parts[i] = (struct devepoll_part) {
+			.events = map + first,
+			.max_events = max_events,
+			.fd = fd,
+			.offset = first * sizeof(*map),
+		};
+	}
+	return 0;
+}
+
+void devepoll_events_unmap(struct devepoll_part *parts, unsigned int nr_parts)
+{
+	if (parts && nr_parts)
+		munmap((void *)parts[0].events,
+		       map_size(nr_parts, parts[0].max_events));
+}
+
+int devepoll_events_take(const struct devepoll_part *part, int64_t timeout)
+{
+	struct devepoll_wait_args args = {
+		.timeout = timeout,
+		.flags = DEVEPOLL_WAIT_MAPPED,
+	};
+
+	if (!part)
+		return -EINVAL;
+	args.events = part->offset;
+	args.max_events = part->max_events;
+	return door_request(part->fd, DEVEPOLL_WAIT, &args);
+}
