@@ -43,8 +43,9 @@ bool door_is_device(int fd)
  */
 static bool word_is_readable(uintptr_t address)
 {
-	return raw_call(SYS_rt_sigprocmask, -1, address, 0,
-			KERNEL_SIGSET_SIZE, 0, 0) != -EFAULT;
+	/* No address would be no signal set. */
+	return address && raw_call(SYS_rt_sigprocmask, -1, address, 0,
+				   KERNEL_SIGSET_SIZE, 0, 0) != -EFAULT;
 }
 
 /**
@@ -79,7 +80,10 @@ static bool is_refused(long ret)
 	return ret == -EPERM || ret == -ENOSYS;
 }
 
-/* What fadvise64(2) says of other files; the device with EINVAL, too. */
+/*
+ * What fadvise64(2) says of other files, and ioctl(2) of some, such as epoll's;
+ * the device says EINVAL, too.
+ */
 static bool is_foreign(int fd, long ret)
 {
 	return (ret == -EINVAL || ret == -ESPIPE) && !door_is_device(fd);
@@ -98,10 +102,8 @@ long door_request(int fd, unsigned int request, void *arg)
 {
 	long ret = door(fd, arg, 0, request);
 
-	if (ret >= 0)
-		return ret;
 	if (is_refused(ret))
-		return raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
+		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
 	return is_foreign(fd, ret) ? -ENOTTY : ret;
 }
 
@@ -201,13 +203,16 @@ long door_ctl(int epfd, int op, int fd, struct epoll_event *event)
 }
 
 /*
- * What epoll says of a wait on what is no open file: some kernels look at the
- * signal set and the number of events before that.
+ * What a wait failed of: @ret, unless epoll would have named another error
+ * first.  It looks at the signal set before it looks for the set, and on some
+ * kernels at the number of events, too: so it is asked about none.
  */
-static long wait_on_none(const struct door_wait *wait)
+static long wait_error(const struct door_wait *wait, long ret)
 {
-	return raw_call(SYS_epoll_pwait, -1, 0, wait->maxevents, 0,
-			(long)wait->sigmask, wait->sigsetsize);
+	long err = raw_call(SYS_epoll_pwait, -1, 0, wait->maxevents, 0,
+			    (long)wait->sigmask, wait->sigsetsize);
+
+	return err == -EBADF ? ret : err;
 }
 
 /**
@@ -233,9 +238,9 @@ long door_wait_error(long ret, int epfd, struct epoll_event *events,
 
 	if (is_refused(ret))
 		return door_pwait(epfd, &wait);
-	if (ret == -EBADF)
-		return wait_on_none(&wait);
-	return is_foreign(epfd, ret) ? -ENOTTY : ret;
+	if (is_foreign(epfd, ret))
+		return -ENOTTY;
+	return ret == -EBADF ? wait_error(&wait, ret) : ret;
 }
 
 /**
@@ -263,7 +268,7 @@ long door_pwait(int epfd, const struct door_wait *wait)
 		args.max_events = DEVEPOLL_MAX_EVENTS;
 
 	ret = door_request(epfd, DEVEPOLL_WAIT, &args);
-	return ret == -EBADF ? wait_on_none(wait) : ret;
+	return ret == -EBADF || ret == -EINVAL ? wait_error(wait, ret) : ret;
 }
 
 /**

@@ -33,8 +33,9 @@ int devepoll_events_update(int fd, struct devepoll_change *changes,
 	};
 	int ret = door_request(fd, DEVEPOLL_CTL, &ctl);
 
-	if (nr_failed && ret >= 0)
-		*nr_failed = ctl.nr_failed;
+	if (nr_failed)
+		*nr_failed = ret < 0 ? nr_changes :
+				       ctl.nr_failed + (nr_changes - ret);
 	return ret;
 }
 
@@ -61,7 +62,7 @@ int devepoll_events_update_wait(int fd, struct devepoll_change *changes,
 	};
 	int ret = door_request(fd, DEVEPOLL_WAIT, &args);
 
-	if (nr_failed && (ret >= 0 || ret == -EINTR))
+	if (nr_failed)
 		*nr_failed = args.nr_failed + (nr_changes - args.nr_tried);
 	return ret;
 }

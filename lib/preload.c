@@ -90,13 +90,18 @@ static long create(int flags)
 	return fd;
 }
 
-/* DEVEPOLL_TRUST in the environment, which is read once. */
+/*
+ * DEVEPOLL_TRUST in the environment, which is read once: not before there is
+ * one, since what stands in .preinit_array runs before the C library.
+ */
 static bool trusts_wakers(void)
 {
 	static atomic_int trusts = -1;
 	int known = atomic_load_explicit(&trusts, memory_order_relaxed);
 
 	if (known < 0) {
+		if (!environ)
+			return false;
 		known = is_asked_for("DEVEPOLL_TRUST");
 		atomic_store_explicit(&trusts, known, memory_order_relaxed);
 	}

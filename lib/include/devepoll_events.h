@@ -73,8 +73,8 @@ int devepoll_events_request(int fd, unsigned int request, void *arg);
  * @fd: the set
  * @changes: the changes, made in their order; the result of each is filled in
  * @nr_changes: how many there are
- * @nr_failed: out: how many of those that were tried have a result other than
- *	0; NULL where the caller does not want to know
+ * @nr_failed: out: how many have a result other than 0 or were not tried; NULL
+ *	where the caller does not want to know
  *
  * Return: how many were tried: all of them, unless the memory of the next could
  * not be read and written; or, where none was,
@@ -106,7 +106,7 @@ int devepoll_events_wait(int fd, struct devepoll_event *events,
  * @fd: the set
  * @changes: as for devepoll_events_update()
  * @nr_changes: how many there are; with 0 the call is devepoll_events_wait()
- * @nr_failed: as for devepoll_events_update(); those that were not tried count
+ * @nr_failed: as for devepoll_events_update(), also after an error
  * @events: as for devepoll_events_wait()
  * @max_events: as for devepoll_events_wait()
  * @timeout: as for devepoll_events_wait()
@@ -115,8 +115,7 @@ int devepoll_events_wait(int fd, struct devepoll_event *events,
  * waiting.
  *
  * Return: as devepoll_events_wait(), or
- * -EINVAL: also where @nr_changes is above DEVEPOLL_MAX_CHANGES.  After an
- * error other than -EINTR it is not told how many changes were made.
+ * -EINVAL: also where @nr_changes is above DEVEPOLL_MAX_CHANGES.
  */
 int devepoll_events_update_wait(int fd, struct devepoll_change *changes,
 				unsigned int nr_changes,
