@@ -98,12 +98,16 @@ static const struct vm_operations_struct area_vm_ops = {
  * Context: process, mmap_lock held for writing.
  * Return: 0;
  * -EINVAL: too large, or another size than before;
+ * -EBUSY: a set of the 2001 interface;
  * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
  */
 int dep_area_map(struct dep_instance *inst, struct vm_area_struct *vma)
 {
 	int err;
 
+	/* A set of 2001 has no use for it. */
+	if (READ_ONCE(inst->room) && !READ_ONCE(inst->extended))
+		return -EBUSY;
 	mutex_lock(&inst->map_lock);
 	err = vma_pages(vma) > DEP_AREA_PAGES_MOST ? -EINVAL :
 	      area_make(inst, vma_pages(vma));

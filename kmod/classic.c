@@ -131,7 +131,7 @@ static long classic_free(struct dep_instance *inst)
 
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	err = dep_pages_retire(inst);
+	err = inst->extended ? -EBUSY : dep_pages_retire(inst);
 	if (!err) {
 		dep_interest_clear(inst);
 		dep_pages_free(inst);
@@ -198,7 +198,7 @@ static long classic_poll(struct dep_instance *inst, int __user *timeout,
 	if (get_user(timeout_ms, timeout))
 		return -EFAULT;
 	if (!atomic_read(&inst->mappings))
-		return -EINVAL;
+		return READ_ONCE(inst->extended) ? -EBUSY : -EINVAL;
 	if (dep_harvest_at_once(inst)) {
 		ret = classic_take(inst, turn, resoff, size);
 		if (ret > 0)
@@ -215,6 +215,8 @@ static noinline long classic_ispolled(struct dep_instance *inst,
 	struct pollfd entry;
 	u16 events;
 
+	if (READ_ONCE(inst->extended))
+		return -EBUSY;
 	if (copy_from_user(&entry, arg, sizeof(entry)))
 		return -EFAULT;
 	if (!dep_interest_query(inst, entry.fd, &events))

@@ -9,6 +9,12 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/hrtimer.h>
+#ifdef DEP_HAVE_URING_CANCEL
+#include <linux/io_uring/cmd.h>
+#else
+#include <linux/io_uring.h>
+#endif
 #include <linux/mm.h>
 
 /* The release hook may run with preemption off, where its locks would sleep. */
@@ -73,6 +79,77 @@ static inline bool dep_file_put_not_last(struct file *file)
 	return atomic_long_add_unless(&file->f_count, -1, 1);
 }
 #endif
+
+/* since 6.13: one call sets up a timer */
+#ifdef DEP_HAVE_HRTIMER_SETUP
+#define dep_hrtimer_setup hrtimer_setup
+#else
+static inline void dep_hrtimer_setup(struct hrtimer *timer,
+				     enum hrtimer_restart (*function)(struct hrtimer *),
+				     clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/* since 6.6: the bytes of a command are got from its entry; since 6.19: typed */
+static inline unsigned long dep_uring_arg(const struct io_uring_cmd *cmd)
+{
+#if defined(io_uring_sqe_cmd)
+	return READ_ONCE(*io_uring_sqe_cmd(cmd->sqe, __u64));
+#elif defined(DEP_HAVE_URING_CANCEL)
+	return READ_ONCE(*(const __u64 *)io_uring_sqe_cmd(cmd->sqe));
+#else
+	return READ_ONCE(*(const __u64 *)cmd->cmd);
+#endif
+}
+
+/* since 6.18: no second result */
+static inline void dep_uring_done(struct io_uring_cmd *cmd, int ret,
+				  unsigned int flags)
+{
+#ifdef DEP_HAVE_URING_DONE32
+	io_uring_cmd_done(cmd, ret, flags);
+#else
+	io_uring_cmd_done(cmd, ret, 0, flags);
+#endif
+}
+
+/* since 6.19: work in the task of a ring is given the request, not the command */
+#if defined(DEP_HAVE_URING_TW_REQ)
+#define DEP_URING_WORK(name, function)					\
+static void name(struct io_tw_req tw_req, io_tw_token_t tw)		\
+{									\
+	function(io_uring_cmd_from_tw(tw_req),				\
+		 IO_URING_CMD_TASK_WORK_ISSUE_FLAGS, tw.cancel);	\
+}
+#elif defined(DEP_HAVE_URING_CANCEL)
+#define DEP_URING_WORK(name, function)					\
+static void name(struct io_uring_cmd *cmd, unsigned int flags)		\
+{									\
+	function(cmd, flags, flags & IO_URING_F_TASK_DEAD);		\
+}
+#endif
+
+/* since 6.18: multishot commands, with buffers of the ring */
+static inline bool dep_uring_is_multishot(const struct io_uring_cmd *cmd)
+{
+#ifdef DEP_HAVE_URING_MULTISHOT
+	return cmd->flags & IORING_URING_CMD_MULTISHOT;
+#else
+	return false;
+#endif
+}
+
+static inline u16 dep_uring_group(const struct io_uring_cmd *cmd)
+{
+#ifdef DEP_HAVE_URING_MULTISHOT
+	return READ_ONCE(cmd->sqe->buf_index);
+#else
+	return 0;
+#endif
+}
 
 /* The build of the negative control: see Kbuild. */
 #ifdef DEP_TEST_NO_RELEASE_HOOK

@@ -21,6 +21,7 @@
 #include "pages.h"
 #include "ready.h"
 #include "stats.h"
+#include "uring.h"
 #include "watch.h"
 
 static int device_open(struct inode *inode, struct file *file)
@@ -116,6 +117,7 @@ static const struct file_operations device_fops = {
 	.mmap = device_mmap,
 	.fadvise = device_fadvise,
 	.show_fdinfo = device_show_fdinfo,
+	.uring_cmd = dep_uring_cmd,
 	.unlocked_ioctl = device_ioctl,
 	.compat_ioctl = device_ioctl,
 };

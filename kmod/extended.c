@@ -262,18 +262,11 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 }
 
 /* Puts a signal set in force for the call; see wait_sigmask_end(). */
-static int wait_sigmask_begin(const struct devepoll_wait_args *args)
+static void wait_sigmask_begin(struct dep_wait_call *call)
 {
-	sigset_t set;
-
-	if (args->sigsetsize != sizeof(set))
-		return -EINVAL;
-	if (copy_from_user(&set, u64_to_user_ptr(args->sigmask), sizeof(set)))
-		return -EFAULT;
-	sigdelsetmask(&set, sigmask(SIGKILL) | sigmask(SIGSTOP));
-	sigprocmask(SIG_SETMASK, &set, &current->saved_sigmask);
+	sigdelsetmask(&call->sigset, sigmask(SIGKILL) | sigmask(SIGSTOP));
+	sigprocmask(SIG_SETMASK, &call->sigset, &current->saved_sigmask);
 	set_restore_sigmask();
-	return 0;
 }
 
 /* After EINTR the old set comes back once the signal's handler was called. */
@@ -318,6 +311,18 @@ static int wait_check(const struct devepoll_wait_args *args)
 	return 0;
 }
 
+static int wait_sigset(const struct devepoll_wait_args *args,
+		       struct dep_wait_call *call)
+{
+	call->masked = args->sigmask;
+	if (!call->masked)
+		return 0;
+	if (args->sigsetsize != sizeof(call->sigset))
+		return -EINVAL;
+	return copy_from_user(&call->sigset, u64_to_user_ptr(args->sigmask),
+			      sizeof(call->sigset)) ? -EFAULT : 0;
+}
+
 /* Makes the changes of a wait; tells in @all whether all took effect. */
 static int wait_change(struct dep_instance *inst,
 		       const struct devepoll_wait_args *args,
@@ -346,40 +351,64 @@ static int wait_change(struct dep_instance *inst,
 	return 0;
 }
 
-static long extended_wait(struct dep_instance *inst, void __user *arg,
-			  size_t size)
+/**
+ * dep_extended_prepare() - all of DEVEPOLL_WAIT but the waiting
+ * @inst: the instance
+ * @cmd: the request
+ * @arg: the argument's address
+ * @call: out: what remains to be done
+ *
+ * Context: process; sleeps.
+ * Return: 0, or what linux/devepoll.h has for the request.
+ */
+int dep_extended_prepare(struct dep_instance *inst, unsigned int cmd,
+			 unsigned long arg, struct dep_wait_call *call)
 {
+	void __user *user = (void __user *)arg;
 	struct devepoll_wait_args args;
-	struct dep_harvest harvest = {};
-	struct dep_results results;
 	bool all = true;
 	int ret;
 
-	if (size < sizeof(args))
+	if (_IOC_SIZE(cmd) < sizeof(args))
 		return -ENOTTY;
-	ret = copy_struct_from_user(&args, sizeof(args), arg, size);
+	ret = copy_struct_from_user(&args, sizeof(args), user, _IOC_SIZE(cmd));
 	if (!ret)
 		ret = wait_check(&args);
 	if (!ret)
 		ret = extended_check(inst);
 	if (!ret)
-		ret = wait_results(inst, &args, &results);
+		ret = wait_results(inst, &args, &call->results);
+	if (!ret)
+		ret = wait_sigset(&args, call);
+	/* Last of all, so that a call that is refused has changed nothing. */
 	if (!ret && args.nr_changes)
-		ret = wait_change(inst, &args, arg, &all);
+		ret = wait_change(inst, &args, user, &all);
 	if (ret)
 		return ret;
 
+	/* A change that failed is to be seen at once. */
+	call->harvest = (struct dep_harvest) {};
 	if (all) {
-		harvest.min = args.min_events;
-		harvest.timeout = args.timeout;
-		harvest.absolute = args.flags & DEVEPOLL_WAIT_ABSTIME;
+		call->harvest.min = args.min_events;
+		call->harvest.timeout = args.timeout;
+		call->harvest.absolute = args.flags & DEVEPOLL_WAIT_ABSTIME;
 	}
-	if (!args.sigmask)
-		return dep_harvest_collect(&harvest, inst, &results);
-	ret = wait_sigmask_begin(&args);
+	return 0;
+}
+
+static long extended_wait(struct dep_instance *inst, unsigned int cmd,
+			  unsigned long arg)
+{
+	struct dep_wait_call call;
+	int ret;
+
+	ret = dep_extended_prepare(inst, cmd, arg, &call);
 	if (ret)
 		return ret;
-	ret = dep_harvest_collect(&harvest, inst, &results);
+	if (!call.masked)
+		return dep_harvest_collect(&call.harvest, inst, &call.results);
+	wait_sigmask_begin(&call);
+	ret = dep_harvest_collect(&call.harvest, inst, &call.results);
 	wait_sigmask_end(ret);
 	return ret;
 }
@@ -404,7 +433,7 @@ long dep_extended_ioctl(struct dep_instance *inst, unsigned int cmd,
 	size_t size = _IOC_SIZE(cmd);
 
 	if ((cmd & fixed) == (DEVEPOLL_WAIT & fixed))
-		return extended_wait(inst, user, size);
+		return extended_wait(inst, cmd, arg);
 	if ((cmd & fixed) == (DEVEPOLL_CTL & fixed))
 		return extended_ctl(inst, user, size);
 	if ((cmd & fixed) == (DEVEPOLL_STATS & fixed))

@@ -5,10 +5,28 @@
 #ifndef DEVEPOLL_EXTENDED_H
 #define DEVEPOLL_EXTENDED_H
 
+#include <linux/signal.h>
 #include <linux/types.h>
 
-struct dep_instance;
+#include "harvest.h"
+#include "results.h"
 
+/**
+ * struct dep_wait_call - a DEVEPOLL_WAIT whose changes are made
+ * @harvest: how to wait
+ * @results: where the events go
+ * @masked: there is a signal set
+ * @sigset: it
+ */
+struct dep_wait_call {
+	struct dep_harvest harvest;
+	struct dep_results results;
+	bool masked;
+	sigset_t sigset;
+};
+
+int dep_extended_prepare(struct dep_instance *inst, unsigned int cmd,
+			 unsigned long arg, struct dep_wait_call *call);
 long dep_extended_ioctl(struct dep_instance *inst, unsigned int cmd,
 			unsigned long arg);
 int dep_extended_door(struct dep_instance *inst, unsigned int request,

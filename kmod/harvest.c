@@ -133,11 +133,11 @@ int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
 			dep_ready_ask(inst, true);
 
 		spin_lock_irq(&inst->lock);
-		list_del_init(&waiter.link);
+		dep_waiter_unqueue(inst, &waiter);
 		verdict = harvest_look(harvest, inst);
 		if (verdict == HARVEST_SLEEP ||
 		    verdict == HARVEST_SLEEP_BLOCKED) {
-			list_add_tail(&waiter.link, &inst->waiters);
+			dep_waiter_queue(inst, &waiter);
 			set_current_state(TASK_INTERRUPTIBLE);
 		}
 		spin_unlock_irq(&inst->lock);
@@ -161,30 +161,18 @@ int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
 	}
 }
 
-/* Queues the waiter; the caller sleeps next, or takes it out again. */
-static void waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
-{
-	lockdep_assert_held(&inst->lock);
-	list_add_tail(&waiter->link, &inst->waiters);
-	inst->nr_hungry += waiter->min > 1;
-	set_current_state(TASK_INTERRUPTIBLE);
-}
-
-static void waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
-{
-	lockdep_assert_held(&inst->lock);
-	if (list_empty(&waiter->link))
-		return;
-	list_del_init(&waiter->link);
-	inst->nr_hungry -= waiter->min > 1;
-}
-
-/*
- * How many events there are for a call that wants @min of them; 0 if it has to
- * wait for more, of which @seen stay on the list of asks.
+/**
+ * dep_harvest_try() - take events if there are enough of them
+ * @results: where the events go
+ * @inst: the instance, of the extended interface
+ * @min: how many there have to be, at least 1
+ * @seen: out: how many there are if they are too few; they stay
+ *
+ * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
+ * Return: as dep_ready_collect(); 0 if there are too few.
  */
-static int collect_enough(struct dep_instance *inst,
-			  struct dep_results *results, u32 min, u32 *seen)
+int dep_harvest_try(struct dep_results *results, struct dep_instance *inst,
+		    u32 min, u32 *seen)
 {
 	*seen = 0;
 	if (!dep_ready_may_ask(inst))
@@ -194,13 +182,23 @@ static int collect_enough(struct dep_instance *inst,
 		if (*seen < min)
 			return 0;
 	}
+	results->pass = 0;
 	return dep_ready_collect(inst, results);
 }
 
-/* Nothing is left to wait for: what is ready, be it less than was wanted. */
-static int collect_rest(struct dep_instance *inst, struct dep_results *results)
+/**
+ * dep_harvest_rest() - take what there is, be it less than was wanted
+ * @results: where the events go
+ * @inst: the instance, of the extended interface
+ *
+ * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
+ * Return: as dep_ready_collect().
+ */
+int dep_harvest_rest(struct dep_results *results, struct dep_instance *inst)
 {
-	return dep_ready_may_ask(inst) ? dep_ready_collect(inst, results) : 0;
+	u32 seen;
+
+	return dep_harvest_try(results, inst, 1, &seen);
 }
 
 /*
@@ -221,7 +219,9 @@ static enum harvest_verdict collect_look(struct dep_harvest *harvest,
 	else if (inst->nr_asks == seen)
 		verdict = HARVEST_SLEEP;
 	if (verdict == HARVEST_SLEEP)
-		waiter_queue(inst, waiter);
+		dep_waiter_queue(inst, waiter);
+	if (verdict == HARVEST_SLEEP)
+		set_current_state(TASK_INTERRUPTIBLE);
 	spin_unlock_irq(&inst->lock);
 	return verdict;
 }
@@ -249,8 +249,7 @@ int dep_harvest_collect(struct dep_harvest *harvest, struct dep_instance *inst,
 	waiter.min = max(harvest->min, 1U);
 	INIT_LIST_HEAD(&waiter.link);
 	for (;;) {
-		results->pass = 0;
-		ret = collect_enough(inst, results, waiter.min, &seen);
+		ret = dep_harvest_try(results, inst, waiter.min, &seen);
 		if (ret)
 			break;
 		/* Nothing to wait with: the clock need not be read. */
@@ -262,11 +261,11 @@ int dep_harvest_collect(struct dep_harvest *harvest, struct dep_instance *inst,
 			sleep_until_woken(harvest, false);
 			/* Also if it was woken: the waker reads our stack. */
 			spin_lock_irq(&inst->lock);
-			waiter_unqueue(inst, &waiter);
+			dep_waiter_unqueue(inst, &waiter);
 			spin_unlock_irq(&inst->lock);
 		} else if (verdict == HARVEST_SIGNAL ||
 			   verdict == HARVEST_TIMEOUT) {
-			ret = collect_rest(inst, results);
+			ret = dep_harvest_rest(results, inst);
 			if (!ret && verdict == HARVEST_SIGNAL)
 				ret = -EINTR;
 			break;

@@ -82,6 +82,9 @@ static inline bool dep_harvest_in_vain(const struct dep_instance *inst,
 	       READ_ONCE(inst->turn_open) == turn;
 }
 
+int dep_harvest_try(struct dep_results *results, struct dep_instance *inst,
+		    u32 min, u32 *seen);
+int dep_harvest_rest(struct dep_results *results, struct dep_instance *inst);
 int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst);
 int dep_harvest_collect(struct dep_harvest *harvest, struct dep_instance *inst,
 			struct dep_results *results);

@@ -36,15 +36,27 @@ static void instance_poll_work(struct irq_work *work)
 {
 	struct dep_instance *inst;
 	unsigned long flags;
+	bool pending, polled;
 	__poll_t wake;
-	bool pending;
 
 	inst = container_of(work, struct dep_instance, poll_work);
 	spin_lock_irqsave(&inst->lock, flags);
 	wake = inst->poll_wake;
 	inst->poll_wake = 0;
 	pending = inst->pending;
+	while (!list_empty(&inst->woken)) {
+		struct dep_waiter *waiter;
+
+		waiter = list_first_entry(&inst->woken, struct dep_waiter,
+					  link);
+		/* Off the list: nobody else has it now. */
+		list_del_init(&waiter->link);
+		spin_unlock_irqrestore(&inst->lock, flags);
+		waiter->wake(waiter);
+		spin_lock_irqsave(&inst->lock, flags);
+	}
 	/* Who comes later sets polled again, after it has queued itself. */
+	polled = inst->polled;
 	inst->polled = waitqueue_active(&inst->poll_queue);
 	spin_unlock_irqrestore(&inst->lock, flags);
 
@@ -52,6 +64,8 @@ static void instance_poll_work(struct irq_work *work)
 	 * io_uring and AIO take a key for the answer, so name it only if there
 	 * is an event, and not if a file has to be asked first.
 	 */
+	if (!polled)
+		return;
 	if (pending || wake)
 		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
 	else
@@ -78,6 +92,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	inst->sink = sink;
 	INIT_LIST_HEAD(&inst->asks);
 	INIT_LIST_HEAD(&inst->waiters);
+	INIT_LIST_HEAD(&inst->woken);
 	INIT_LIST_HEAD(&inst->inner);
 	INIT_LIST_HEAD(&inst->outer);
 	inst->pages.snapshot = 2;
@@ -97,7 +112,7 @@ void dep_instance_free(struct dep_instance *inst)
 {
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items);
-	WARN_ON_ONCE(!list_empty(&inst->waiters));
+	WARN_ON_ONCE(!list_empty(&inst->waiters) || !list_empty(&inst->woken));
 	WARN_ON_ONCE(!list_empty(&inst->asks));
 	WARN_ON_ONCE(!list_empty(&inst->inner) || !list_empty(&inst->outer));
 
@@ -256,12 +271,55 @@ void dep_item_close(struct dep_item *item)
 		dep_instance_wake_pollers(inst, 0);
 }
 
-static void waiter_wake(struct dep_instance *inst, struct dep_waiter *waiter)
+/**
+ * dep_waiter_queue() - put a harvester behind the others
+ * @inst: the instance, locked
+ * @waiter: the harvester, on no list
+ */
+void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 {
-	inst->nr_hungry -= waiter->min > 1;
-	/* It can't leave its stack frame: it takes the lock first. */
+	lockdep_assert_held(&inst->lock);
+	list_add_tail(&waiter->link, &inst->waiters);
+	waiter->queued = true;
+	inst->nr_hungry += waiter->min > 1;
+}
+
+/**
+ * dep_waiter_unqueue() - take a harvester off whatever list it is on
+ * @inst: the instance, locked
+ * @waiter: the harvester
+ *
+ * Return: true if it was on one, and so nobody else is about to wake it.
+ */
+bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
+{
+	lockdep_assert_held(&inst->lock);
+	if (list_empty(&waiter->link))
+		return false;
 	list_del_init(&waiter->link);
-	wake_up_process(waiter->task);
+	if (waiter->queued)
+		inst->nr_hungry -= waiter->min > 1;
+	waiter->queued = false;
+	return true;
+}
+
+/**
+ * dep_waiter_kick() - wake one harvester, if it is queued
+ * @inst: the instance, locked
+ * @waiter: the harvester
+ */
+void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
+{
+	if (!waiter->queued)
+		return;
+	dep_waiter_unqueue(inst, waiter);
+	if (waiter->task) {
+		/* It can't leave its stack frame: it takes the lock first. */
+		wake_up_process(waiter->task);
+		return;
+	}
+	list_add_tail(&waiter->link, &inst->woken);
+	irq_work_queue(&inst->poll_work);
 }
 
 /**
@@ -278,7 +336,7 @@ void dep_instance_wake(struct dep_instance *inst)
 	lockdep_assert_held(&inst->lock);
 	list_for_each_entry(waiter, &inst->waiters, link) {
 		if (waiter->min <= 1 || waiter->min <= inst->nr_asks) {
-			waiter_wake(inst, waiter);
+			dep_waiter_kick(inst, waiter);
 			return;
 		}
 	}
@@ -294,7 +352,7 @@ void dep_instance_wake_all(struct dep_instance *inst)
 
 	lockdep_assert_held(&inst->lock);
 	list_for_each_entry_safe(waiter, next, &inst->waiters, link)
-		waiter_wake(inst, waiter);
+		dep_waiter_kick(inst, waiter);
 }
 
 /**

@@ -289,12 +289,13 @@ struct dep_area {
  * @pending: L: events that wait in the sink; read without a lock as a hint
  * @nr_items: L: items hooked; with M held it can only shrink
  * @room: M+L: how many items there may be; 0 when nothing is allocated
- * @asking: M: a file is being asked, its item is on no list; read without a
- *	lock as a hint
+ * @ask_seq: M: odd while files are asked and their items are on no list; read
+ *	without a lock
  * @polled: L: somebody may sleep on @poll_queue
  * @poll_wake: L: extra poll bits for the next wake-up of @poll_queue
  * @waiters: L: sleeping harvesters, in the order in which they came
- * @nr_hungry: L: how many of them want more than one event
+ * @woken: L: commands of rings that @poll_work has to wake
+ * @nr_hungry: L: how many waiters want more than one event
  * @turn: L: how many times events were handed out
  * @turn_open: L: the last turn after which a harvest is known to have begun
  * @reader: L: who was given events at the last turn, in the first namespace
@@ -315,7 +316,7 @@ struct dep_area {
  * @mtx: lock number 1
  * @map_lock: lock number 2
  * @poll_queue: who polls the device itself
- * @poll_work: wakes @poll_queue
+ * @poll_work: wakes @poll_queue and @woken
  * @user: const: who pays: the opener, whose credentials the file holds
  */
 struct dep_instance {
@@ -328,10 +329,11 @@ struct dep_instance {
 	u32 pending;
 	u32 nr_items;
 	u32 room;
-	bool asking;
+	u32 ask_seq;
 	bool polled;
 	__poll_t poll_wake;
 	struct list_head waiters;
+	struct list_head woken;
 	u32 nr_hungry;
 	u64 turn;
 	u64 turn_open;
@@ -360,15 +362,21 @@ struct dep_instance {
 };
 
 /**
- * struct dep_waiter - a sleeping harvester, on its own stack
- * @link: L: in dep_instance.waiters; empty once it has been woken
- * @task: const: itself
+ * struct dep_waiter - a sleeping harvester, on its own stack, or a command of
+ * a ring
+ * @link: L: in dep_instance.waiters; empty once it has been woken, or, for a
+ *	command, in dep_instance.woken until it is called
+ * @task: const: the harvester, or NULL
+ * @wake: const: else: what to call, from irq_work
  * @min: const: how many items must be on the list of asks to wake it
+ * @queued: L: in dep_instance.waiters
  */
 struct dep_waiter {
 	struct list_head link;
 	struct task_struct *task;
+	void (*wake)(struct dep_waiter *waiter);
 	u32 min;
+	bool queued;
 };
 
 /* Bits that keys claim though the file does not have them: ask. */
@@ -452,6 +460,9 @@ void dep_item_close(struct dep_item *item);
 void dep_item_discard(struct dep_item *item);
 void dep_item_post(struct dep_item *item, u16 events, bool harvesting);
 
+void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter);
+bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter);
+void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter);
 void dep_instance_wake(struct dep_instance *inst);
 void dep_instance_wake_all(struct dep_instance *inst);
 void dep_instance_arrived(struct dep_instance *inst, bool idle);

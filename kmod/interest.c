@@ -171,6 +171,7 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 	/* What happens from now on counts, so this comes before the asking. */
 	spin_lock_irq(&inst->lock);
 	item_set(item, ch);
+	item->revents = 0;
 	spin_unlock_irq(&inst->lock);
 	err = dep_watch_arm(item, ch->events, &ready);
 

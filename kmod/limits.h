@@ -45,6 +45,9 @@
 /* Items that it looks at in one such hold. */
 #define DEP_LOOK_BATCH		64
 
+/* Events that a multishot command of a ring puts into one buffer. */
+#define DEP_URING_BATCH		32
+
 /* Pages of mapped results of one set. */
 #define DEP_AREA_PAGES_MOST	1024
 

@@ -301,12 +301,13 @@ static const struct vm_operations_struct pages_vm_ops = {
  *
  * Context: process, mmap_lock held for writing.
  * Return: 0;
- * -EINVAL: no pages, or not all of them, or not from their start.
+ * -EINVAL: no pages, or not all of them, or not from their start;
+ * -EBUSY: a set of the extended interface.
  */
 int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
 {
 	struct dep_pages *pages = &inst->pages;
-	int err = -EINVAL;
+	int err = READ_ONCE(inst->extended) ? -EBUSY : -EINVAL;
 
 	mutex_lock(&inst->map_lock);
 	if (!pages->per_set || inst->freeing || vma->vm_pgoff ||

@@ -101,7 +101,7 @@ static int ready_begin(struct dep_instance *inst, unsigned int depth)
 	might_sleep();
 	if (mutex_lock_killable_nested(&inst->mtx, depth))
 		return -EINTR;
-	WRITE_ONCE(inst->asking, true);
+	WRITE_ONCE(inst->ask_seq, inst->ask_seq + 1);
 	/* Pairs with smp_rmb() in dep_ready_may_ask(). */
 	smp_wmb();
 	return 0;
@@ -118,7 +118,7 @@ static void ready_end(struct dep_instance *inst)
 		dep_instance_wake(inst);
 	spin_unlock_irq(&inst->lock);
 	/* Pairs with the acquire there: the events are seen posted. */
-	smp_store_release(&inst->asking, false);
+	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
 	mutex_unlock(&inst->mtx);
 }
 
@@ -236,6 +236,9 @@ static void pass_take_ghost(struct dep_pass *pass, struct dep_item *item)
 	inst->stats.closes++;
 	dep_item_unhook(item);
 	list_add(&item->ask, &pass->ghosts);
+	if (item->mode & DEP_MODE_TELL_CLOSED &&
+	    pass_hand_out(pass, item->data, DEVEPOLL_CLOSED, item->fd))
+		item->mode &= ~DEP_MODE_TELL_CLOSED;
 }
 
 static void pass_take_ask(struct dep_pass *pass, struct dep_item *item)

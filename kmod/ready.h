@@ -15,19 +15,22 @@ extern const struct dep_sink dep_ready_sink;
  * dep_ready_may_ask() - is there a file to ask, or is one being asked?
  * @inst: the instance; not locked
  *
- * What this overlooks because somebody has asked in the meantime is posted
- * already: look at dep_instance.pending after this, not before.
+ * Also true if somebody has asked while this looked: then items may have been
+ * off the list just at the moment of the look.  For sets of 2001, look at
+ * dep_instance.pending after this, not before.
  *
- * Return: true if dep_ready_ask() should be called.
+ * Return: true if the files should be asked.
  */
 static inline bool dep_ready_may_ask(const struct dep_instance *inst)
 {
-	if (READ_ONCE(inst->asks.next) != &inst->asks)
+	/* Pairs with the release in ready_end(). */
+	u32 seq = smp_load_acquire(&inst->ask_seq);
+
+	if (seq & 1 || READ_ONCE(inst->asks.next) != &inst->asks)
 		return true;
 	/* Pairs with smp_wmb() in ready_begin(). */
 	smp_rmb();
-	/* Pairs with the release in ready_end(). */
-	return smp_load_acquire(&inst->asking);
+	return READ_ONCE(inst->ask_seq) != seq;
 }
 
 void dep_ready_ask(struct dep_instance *inst, bool harvesting);
