@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where the device is meant to differ from epoll: one row each. */
+#include <errno.h>
+
+#include "world.h"
+
+const struct intended_row intended_rows[INTENDED_NR] = {
+	[INTENDED_GHOST] = {
+		"ghost", "A number that is closed while its file lives on",
+		"epoll is told to DEL the number just before the close",
+	},
+	[INTENDED_STALE_DEL] = {
+		"stale-del", "DEL of a number that was closed",
+		"after a ghost, DEL of its number may give 0 on the device",
+	},
+	[INTENDED_GHOST_NESTED] = {
+		"ghost-nested", "A number that is closed while its file lives on",
+		"until it is dropped it wakes outer sets: in a set that is a member both are told to DEL it",
+	},
+	[INTENDED_REVIVED] = {
+		"revived", "A number that names the same file again",
+		"the device is told to DEL the ghost before its number returns",
+	},
+	[INTENDED_FOREIGN] = {
+		"foreign", "A number that another process has added",
+		"which table of files it is looked up in depends on who waited: both are told to DEL it before the close",
+	},
+	[INTENDED_EPOLL_MEMBER] = {
+		"epoll-member", "An in-tree epoll fd as a member",
+		"ADD gives ELOOP on the device; epoll is told to DEL it again",
+	},
+	[INTENDED_SET_KEY] = {
+		"set-key", "A set in a set that is not asked for EPOLLIN",
+		"epoll's wake-up says EPOLLIN, the device's nothing: it is asked for, too",
+	},
+	[INTENDED_UNKNOWN_BITS] = {
+		"unknown-bits", "Unknown bits of events",
+		"DEVEPOLL_CTL must give EINVAL; the door of epoll_ctl() is compared",
+	},
+};
+
+/* The bits that epoll_ctl(2) knows. */
+#define EVENTS_KNOWN \
+	(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | EVENT_NVAL | \
+	 EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | EPOLLWRBAND | EPOLLMSG | \
+	 EPOLLRDHUP | EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET)
+#define EVENT_NVAL	0x20u
+
+static void met(struct world *w, enum intended which)
+{
+	w->tally.intended[which]++;
+}
+
+/* Takes a number out of a set, on one side by the other's rules. */
+static void side_del(struct world *w, int side, unsigned int set,
+		     unsigned int slot)
+{
+	struct epoll_event none = { 0 };
+	int ret;
+
+	ret = w->sides[side]->ctl(set_fd(set, side), EPOLL_CTL_DEL,
+				  target_fd(slot, side), &none, 0);
+	if (ret)
+		differ(w, "%s has no item to DEL before the close of %u in set %u: %d",
+		       w->sides[side]->name, slot, set, ret);
+}
+
+static bool is_member(const struct world *w, unsigned int set)
+{
+	unsigned int outer;
+
+	for (outer = 0; outer < SETS; outer++) {
+		if (w->members[outer][SLOTS + set].in)
+			return true;
+	}
+	return false;
+}
+
+static void drop_ghost(struct world *w, unsigned int set, unsigned int slot,
+		       enum intended why)
+{
+	struct epoll_event none = { 0 };
+	int ret;
+
+	w->members[set][slot].ghost = 0;
+	met(w, why);
+	ret = w->sides[w->dev]->ctl(set_fd(set, w->dev), EPOLL_CTL_DEL,
+				    target_fd(slot, w->dev), &none, 0);
+	if (ret && ret != -ENOENT && ret != -EBADF)
+		differ(w, "DEL of a ghost, %u in set %u, gives %d", slot, set,
+		       ret);
+}
+
+static void drop_ghosts(struct world *w, unsigned int set)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < SLOTS; slot++) {
+		if (w->members[set][slot].ghost)
+			drop_ghost(w, set, slot, INTENDED_GHOST_NESTED);
+	}
+}
+
+void intended_close(struct world *w, unsigned int slot)
+{
+	uint32_t serial = w->files[w->slots[slot]].serial;
+	unsigned int set;
+
+	for (set = 0; set < SETS; set++) {
+		struct member *m = &w->members[set][slot];
+
+		if (!m->in)
+			continue;
+		m->in = false;
+		if (w->dev < 0)
+			continue;
+		side_del(w, w->ref, set, slot);
+		if (m->foreign || is_member(w, set)) {
+			side_del(w, w->dev, set, slot);
+			met(w, m->foreign ? INTENDED_FOREIGN :
+					    INTENDED_GHOST_NESTED);
+		} else {
+			m->ghost = serial;
+			met(w, INTENDED_GHOST);
+		}
+	}
+}
+
+void intended_open(struct world *w, unsigned int slot, uint32_t serial)
+{
+	unsigned int set;
+
+	for (set = 0; w->dev >= 0 && set < SETS; set++) {
+		if (w->members[set][slot].ghost == serial)
+			drop_ghost(w, set, slot, INTENDED_REVIVED);
+	}
+}
+
+void intended_gone(struct world *w, uint32_t serial)
+{
+	unsigned int set, slot;
+
+	for (set = 0; set < SETS; set++) {
+		for (slot = 0; slot < SLOTS; slot++) {
+			if (w->members[set][slot].ghost == serial)
+				w->members[set][slot].ghost = 0;
+		}
+	}
+}
+
+/* The device's own form of a change refuses what it does not know. */
+static void check_unknown_bits(struct world *w, const struct op *op)
+{
+	struct epoll_event ev = { .events = op->events };
+	int ret;
+
+	ret = w->sides[w->dev]->ctl(set_fd(op->set, w->dev),
+				    op->verb == OP_ADD ? EPOLL_CTL_ADD :
+							 EPOLL_CTL_MOD,
+				    target_fd(op->fd, w->dev), &ev, 0);
+	if (ret != -EINVAL)
+		differ(w, "unknown bits %#x give %d", op->events, ret);
+}
+
+const struct op *intended_change(struct world *w, const struct op *op,
+				 struct op *other)
+{
+	*other = *op;
+	if (w->dev < 0 || op->verb == OP_DEL)
+		return op;
+	if (op->fd >= SLOTS && !(op->events & EPOLLIN)) {
+		other->events |= EPOLLIN;
+		met(w, INTENDED_SET_KEY);
+	}
+	if (op->fd >= SLOTS && op->verb == OP_ADD)
+		drop_ghosts(w, op->fd - SLOTS);
+	if (op->events & ~EVENTS_KNOWN) {
+		other->door = DOOR_EPOLL_CTL;
+		other->hold = 0;
+		met(w, INTENDED_UNKNOWN_BITS);
+		check_unknown_bits(w, op);
+	}
+	return other;
+}
+
+void intended_made(struct world *w, struct change *change)
+{
+	const struct op *op = &change->op;
+	struct member *m = &w->members[op->set][op->fd];
+	struct file *f;
+
+	if (w->dev < 0)
+		return;
+	f = op->fd < SLOTS ? slot_file(w, op->fd) : NULL;
+	change->is_epoll = f && f->kind == FILE_EPOLL;
+	change->ghost = m->ghost;
+	if (op->verb == OP_DEL || (op->verb == OP_ADD && !change->result))
+		m->ghost = 0;
+	if (change->is_epoll && op->verb == OP_ADD && !change->result) {
+		w->sides[w->ref]->ctl(set_fd(op->set, w->ref), EPOLL_CTL_DEL,
+				      target_fd(op->fd, w->ref), NULL, 0);
+		m->in = false;
+	}
+}
+
+bool intended_result(struct world *w, const struct change *change, int result)
+{
+	const struct op *op = &change->op;
+
+	if (change->is_epoll && op->verb == OP_ADD) {
+		if (result == -ELOOP)
+			met(w, INTENDED_EPOLL_MEMBER);
+		/* What is wrong besides may be said first. */
+		return result == -ELOOP ||
+		       (change->result && result == change->result);
+	}
+	if (result == change->result)
+		return true;
+	if (change->ghost && op->verb == OP_DEL && !result &&
+	    (change->result == -EBADF || change->result == -ENOENT)) {
+		met(w, INTENDED_STALE_DEL);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the device is meant to differ from epoll: one row each.
+ *
+ * Nothing is left out of a comparison because of them.  Each either has the
+ * epoll side do by a call what the device does by itself, or says exactly
+ * which other result the device may have, and when.
+ */
+#ifndef EPDIFF_INTENDED_H
+#define EPDIFF_INTENDED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "op.h"
+
+struct world;
+
+enum intended {
+	INTENDED_GHOST,
+	INTENDED_STALE_DEL,
+	INTENDED_GHOST_NESTED,
+	INTENDED_REVIVED,
+	INTENDED_FOREIGN,
+	INTENDED_EPOLL_MEMBER,
+	INTENDED_SET_KEY,
+	INTENDED_UNKNOWN_BITS,
+	INTENDED_NR,
+};
+
+/**
+ * struct intended_row - one intended difference
+ * @name: the word for it
+ * @row: what stands in the first column of Documentation/differences.rst
+ * @why: how it is dealt with here
+ */
+struct intended_row {
+	const char *name;
+	const char *row;
+	const char *why;
+};
+
+extern const struct intended_row intended_rows[INTENDED_NR];
+
+/* A number that was added is about to be closed while its file lives on. */
+void intended_close(struct world *w, unsigned int slot);
+
+/* A number is about to name the file of this serial. */
+void intended_open(struct world *w, unsigned int slot, uint32_t serial);
+
+/* The file of this serial is gone. */
+void intended_gone(struct world *w, uint32_t serial);
+
+/**
+ * struct change - a change and what became of it on one side
+ * @op: the operation
+ * @ghost: the device may have had a ghost of this number
+ * @is_epoll: the target is an in-tree epoll file
+ * @result: of the reference side, 0 or -errno
+ */
+struct change {
+	struct op op;
+	bool ghost;
+	bool is_epoll;
+	int result;
+};
+
+/*
+ * Lets a change be one that both sides take alike.  Return: the change that is
+ * to be made, @op or one in @other.
+ */
+const struct op *intended_change(struct world *w, const struct op *op,
+				 struct op *other);
+
+/* The reference side has made a change: let it be as the device will be. */
+void intended_made(struct world *w, struct change *change);
+
+/* Whether the device's result of it is what it may be. */
+bool intended_result(struct world *w, const struct change *change, int result);
+
+#endif /* EPDIFF_INTENDED_H */

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Playing a world: its operations, one after the other. */
+#include <err.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lockstep.h"
+#include "play.h"
+
+struct player {
+	void (*next)(struct world *w, struct op *op, void *arg);
+	void *arg;
+};
+
+static void play_until(struct world *w, const struct player *player,
+		       unsigned int end);
+
+/* A child does the next operations; it shares the world, the sets and fds. */
+static void play_fork(struct world *w, const struct player *player, int n)
+{
+	unsigned int end = w->at + 1 + (n < 0 ? 0 : n);
+	int status;
+	pid_t pid;
+
+	if (own.is_child)
+		return;
+	if (end > w->nops)
+		end = w->nops;
+	pid = fork();
+	if (pid < 0)
+		err(2, "fork");
+	if (pid == 0) {
+		/* Should the parent be ended, being late, so is the child. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		own.is_child = true;
+		memset(own.added, 0, sizeof(own.added));
+		w->at++;
+		play_until(w, player, end);
+		change_flush(w);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		err(2, "waitpid");
+	if (status)
+		differ(w, "the child ends with status %#x", status);
+	/* The operation after the child's is next. */
+	w->at--;
+}
+
+static void play_file(struct world *w, const struct op *op)
+{
+	struct file *f = slot_file(w, op->fd), *peer;
+	int fd, pfd;
+
+	if (!f)
+		return;
+	peer = file_peer(w, f);
+	fd = target_fd(op->fd, 0);
+	pfd = peer_fd(w, f);
+	switch (op->verb) {
+	case OP_WRITE:
+		file_write(f, fd, pfd, op->n);
+		break;
+	case OP_FILL:
+		file_fill(f, fd, pfd);
+		break;
+	case OP_READ:
+		file_read(f, peer, fd, pfd, op->n);
+		break;
+	case OP_DRAIN:
+		file_drain(f, peer, fd, pfd);
+		break;
+	case OP_URGENT:
+		file_urgent(f, fd, pfd);
+		break;
+	default:
+		file_shut(f, fd, pfd, op->n);
+	}
+}
+
+static bool rides(const struct op *op)
+{
+	switch (op->verb) {
+	case OP_ADD:
+	case OP_MOD:
+	case OP_DEL:
+	case OP_WAIT:
+		return change_holds(op->set);
+	default:
+		return false;
+	}
+}
+
+static void play_op(struct world *w, const struct player *player,
+		    const struct op *op)
+{
+	w->tally.ops[op->verb]++;
+	if (!rides(op))
+		change_flush(w);
+	switch (op->verb) {
+	case OP_MAKE:
+		world_make(w, op->n, op->fd, op->to);
+		break;
+	case OP_CLOSE:
+	case OP_RESET:
+		world_close(w, op->fd, op->verb == OP_RESET);
+		break;
+	case OP_DUP:
+		world_dup(w, op->fd, op->to);
+		break;
+	case OP_ADD:
+	case OP_MOD:
+	case OP_DEL:
+		change_play(w, op);
+		break;
+	case OP_ODD:
+		change_play_odd(w, op);
+		break;
+	case OP_WAIT:
+		harvest_play(w, op);
+		break;
+	case OP_ROUNDS:
+		harvest_play_rounds(w, op);
+		break;
+	case OP_FAULT:
+		harvest_play_fault(w, op);
+		break;
+	case OP_ASK:
+		harvest_play_ask(w, op);
+		break;
+	case OP_RENEW:
+		world_renew(w, op->set);
+		break;
+	case OP_FORK:
+		play_fork(w, player, op->n);
+		break;
+	default:
+		play_file(w, op);
+	}
+}
+
+static void play_until(struct world *w, const struct player *player,
+		       unsigned int end)
+{
+	for (; w->at < end && !w->verdict.found; w->at++) {
+		struct op *op = &w->ops[w->at];
+
+		if (player->next)
+			player->next(w, op, player->arg);
+		play_op(w, player, op);
+	}
+}
+
+void world_play(struct world *w,
+		void (*next)(struct world *w, struct op *op, void *arg),
+		void *arg)
+{
+	struct player player = { .next = next, .arg = arg };
+
+	world_begin(w);
+	play_until(w, &player, w->nops);
+	change_flush(w);
+	world_end(w);
+}
