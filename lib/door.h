@@ -42,28 +42,9 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 
 #elif defined(__i386__)
 
-/* The number and the sixth argument, which goes into the frame pointer. */
-struct raw_ends {
-	long nr;
-	long f;
-};
-
-static inline long raw_call(long nr, long a, long b, long c, long d, long e,
-			    long f)
-{
-	const struct raw_ends ends = { .nr = nr, .f = f };
-	long ret;
-
-	asm volatile("pushl %%ebp\n\t"
-		     "movl 4(%%eax), %%ebp\n\t"
-		     "movl (%%eax), %%eax\n\t"
-		     "int $0x80\n\t"
-		     "popl %%ebp"
-		     : "=a" (ret)
-		     : "0" (&ends), "b" (a), "c" (b), "d" (c), "S" (d), "D" (e)
-		     : "memory");
-	return ret;
-}
+/* In raw_call.S. */
+DEVEPOLL_HIDDEN long raw_call(long nr, long a, long b, long c, long d, long e,
+			      long f);
 
 #else
 

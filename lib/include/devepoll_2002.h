@@ -57,7 +57,8 @@ static inline int devepoll_2002_result(int ret)
 {
 	if (ret >= 0)
 		return ret;
-	errno = -ret;
+	/* The number of a closed set can name another file. */
+	errno = ret == -ENOTTY ? EINVAL : -ret;
 	return -1;
 }
 
@@ -93,8 +94,10 @@ static inline int devepoll_oct2002_create(int maxfds)
 	int fd, err;
 
 	err = devepoll_open(&set, NULL, maxfds, DEVEPOLL_NO_CLOEXEC);
-	if (err)
-		return devepoll_2002_result(err);
+	if (err) {
+		errno = -err;
+		return -1;
+	}
 
 	fd = devepoll_fd(set);
 	if (fd >= DEVEPOLL_2002_MAX_SETS) {
@@ -180,9 +183,6 @@ static inline int devepoll_oct2002_wait(int epfd, struct pollfd const **events,
 		return devepoll_2002_result(-EFAULT);
 
 	nr = devepoll_wait(set, &cursor, timeout);
-	/* The number of a closed set names another file. */
-	if (nr == -ENOTTY)
-		nr = -EINVAL;
 	if (nr > 0)
 		*events = cursor.next;
 	return devepoll_2002_result(nr);
@@ -248,8 +248,6 @@ static inline int devepoll_nov2002_wait(int epfd, struct pollfd *events,
 		maxevents = DEVEPOLL_NOV2002_BATCH;
 
 	nr = devepoll_events_wait(epfd, batch, maxevents, ns);
-	if (nr == -ENOTTY)
-		nr = -EINVAL;
 	for (i = 0; i < nr; i++) {
 		events[i].fd = batch[i].fd;
 		events[i].events = batch[i].data;

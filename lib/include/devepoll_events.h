@@ -162,11 +162,11 @@ struct devepoll_part {
  *
  * The memory is the device's, so that no fault can meet a wait, and is the same
  * for all who map the set.  Its size is settled by the first who does: others
- * ask for the same or less.
+ * ask for as many events, rounded up to whole pages.
  *
  * Return: 0, or
- * -EINVAL: @nr_parts or @max_events is 0, or they are too many, or more than
- * the first mapping of the set had room for;
+ * -EINVAL: @nr_parts or @max_events is 0, or they are too many, or not as many
+ * as in the first mapping of the set;
  * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it;
  * -EFAULT: @parts is NULL.
  */
