@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One table of operations for the two ways to watch many fds.
+ * One table of operations for the ways to watch many fds.
  */
 #ifndef BENCH_BACKEND_H
 #define BENCH_BACKEND_H
@@ -15,14 +15,16 @@ struct set;
  */
 struct backend {
 	const char *name;
+	/* An fd is ready again after a wait, until it is read. */
+	bool level;
 
 	/* A set for fds up to a number of @nfds; ends the program on failure */
 	struct set *(*open)(int nfds);
 	void (*close)(struct set *set);
 
 	/*
-	 * Add, change or remove @n fds, edge-triggered for reading, in one call
-	 * where there is one.  False when not all of them took effect.
+	 * Add, change or remove @n fds, for reading, in one call where there is
+	 * one.  False when not all of them took effect.
 	 */
 	bool (*add)(struct set *set, const int *fds, int n);
 	bool (*modify)(struct set *set, const int *fds, int n);
@@ -34,6 +36,12 @@ struct backend {
 
 extern const struct backend backend_devepoll;
 extern const struct backend backend_sysepoll;
+extern const struct backend backend_sysepoll_level;
+/* epoll's calls on the device, as a linked or preloaded program makes them */
+extern const struct backend backend_door;
+extern const struct backend backend_door_level;
+/* changes in batches, edges taken by their word, events in the mapping */
+extern const struct backend backend_trusted;
 
 /* Stands for what a program does with an event: it has it in registers. */
 static inline void consume(int fd, unsigned int events)

@@ -63,6 +63,16 @@ static bool set_modify(struct set *set, const int *fds, int n)
 		      EPOLLIN | EPOLLHUP | EPOLLET);
 }
 
+static bool set_add_level(struct set *set, const int *fds, int n)
+{
+	return change(set, EPOLL_CTL_ADD, fds, n, EPOLLIN);
+}
+
+static bool set_modify_level(struct set *set, const int *fds, int n)
+{
+	return change(set, EPOLL_CTL_MOD, fds, n, EPOLLIN | EPOLLHUP);
+}
+
 static bool set_remove(struct set *set, const int *fds, int n)
 {
 	return change(set, EPOLL_CTL_DEL, fds, n, 0);
@@ -83,6 +93,17 @@ const struct backend backend_sysepoll = {
 	.close = set_close,
 	.add = set_add,
 	.modify = set_modify,
+	.remove = set_remove,
+	.harvest = set_harvest,
+};
+
+const struct backend backend_sysepoll_level = {
+	.name = "sys_epoll, level-triggered",
+	.level = true,
+	.open = set_open,
+	.close = set_close,
+	.add = set_add_level,
+	.modify = set_modify_level,
 	.remove = set_remove,
 	.harvest = set_harvest,
 };

@@ -24,6 +24,10 @@ static const int sizes[] = { 10, 100, 1000, NFDS_MAX };
 static const struct subject subjects[] = {
 	{ &backend_devepoll, COL_DEVEPOLL },
 	{ &backend_sysepoll, COL_SYSEPOLL },
+	{ &backend_door, COL_DOOR },
+	{ &backend_trusted, COL_TRUSTED },
+	{ &backend_door_level, COL_DOOR_LEVEL },
+	{ &backend_sysepoll_level, COL_SYSEPOLL_LEVEL },
 };
 
 static void measure_brief(const struct subject *sub)
@@ -59,6 +63,11 @@ static void measure_all(const struct subject *sub)
 	measure_set_close(sub);
 	measure_cycle(sub);
 	measure_pingpong(sub);
+}
+
+static bool is_native(const struct subject *sub)
+{
+	return sub->col == COL_SYSEPOLL || sub->col == COL_SYSEPOLL_LEVEL;
 }
 
 /* A program on sys_epoll does without the module, and without its hook. */
@@ -142,7 +151,7 @@ int main(int argc, char **argv)
 	if (exact && !counter_is_exact())
 		errx(1, "the time stamp counter does not count instructions");
 	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
-		if (native && subjects[i].col == COL_DEVEPOLL)
+		if (native && !is_native(&subjects[i]))
 			continue;
 		if (brief)
 			measure_brief(&subjects[i]);

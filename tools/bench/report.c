@@ -11,6 +11,7 @@
 #include "sample.h"
 
 #define ROWS_MAX	64
+#define ARRAY_SIZE(a)	((int)(sizeof(a) / sizeof((a)[0])))
 
 struct row {
 	const char *group;
@@ -27,12 +28,43 @@ static const char * const headings[COLUMNS] = {
 	[COL_DEVEPOLL] = "/dev/epoll",
 	[COL_SYSEPOLL] = "sys_epoll",
 	[COL_POLL] = "poll",
+	[COL_DOOR] = "calls",
+	[COL_TRUSTED] = "trusted",
+	[COL_DOOR_LEVEL] = "calls",
+	[COL_SYSEPOLL_LEVEL] = "sys_epoll",
 };
 
 static const char * const keys[COLUMNS] = {
 	[COL_DEVEPOLL] = "devepoll",
 	[COL_SYSEPOLL] = "sysepoll",
 	[COL_POLL] = "poll",
+	[COL_DOOR] = "door",
+	[COL_TRUSTED] = "trusted",
+	[COL_DOOR_LEVEL] = "door_level",
+	[COL_SYSEPOLL_LEVEL] = "sysepoll_level",
+};
+
+/* Columns that are shown beside each other. */
+struct table {
+	const char *title;
+	int nr;
+	enum column cols[4];
+	/* what the others are compared with */
+	enum column theirs;
+};
+
+static const struct table tables[] = {
+	{
+		"The interface of 2001", 3,
+		{ COL_DEVEPOLL, COL_SYSEPOLL, COL_POLL }, COL_SYSEPOLL,
+	}, {
+		"The extended interface: epoll's calls, edge-triggered, on\n"
+		"/dev/epoll; DEVEPOLL_TRUST, changes in batches, events mapped",
+		3, { COL_DOOR, COL_TRUSTED, COL_SYSEPOLL }, COL_SYSEPOLL,
+	}, {
+		"The extended interface: epoll's calls, level-triggered", 2,
+		{ COL_DOOR_LEVEL, COL_SYSEPOLL_LEVEL }, COL_SYSEPOLL_LEVEL,
+	},
 };
 
 static const char *unit(void)
@@ -67,6 +99,12 @@ void report_value(const char *group, const char *id, const char *name,
 	row->value[col] = value;
 }
 
+/* Where epoll's side is, if it is there, is told by @theirs. */
+static bool is_ours(const struct table *table, enum column col)
+{
+	return col != table->theirs && col != COL_POLL;
+}
+
 /* A column without a figure is not shown. */
 static bool column_used(enum column col)
 {
@@ -78,12 +116,40 @@ static bool column_used(enum column col)
 	return false;
 }
 
-static void print_row(FILE *out, const struct row *row)
+static bool row_used(const struct table *table, const struct row *row)
 {
-	enum column col;
+	int i;
+
+	for (i = 0; i < table->nr; i++)
+		if (row->known[table->cols[i]])
+			return true;
+	return false;
+}
+
+static void print_gains(FILE *out, const struct table *table,
+			const struct row *row)
+{
+	int i;
+
+	for (i = 0; i < table->nr; i++) {
+		enum column col = table->cols[i];
+
+		if (is_ours(table, col) && row->known[col] &&
+		    row->known[table->theirs])
+			fprintf(out, " %7.2f", row->value[table->theirs] /
+				row->value[col]);
+	}
+}
+
+static void print_row(FILE *out, const struct table *table,
+		      const struct row *row)
+{
+	int i;
 
 	fprintf(out, "  %-38s", row->name);
-	for (col = 0; col < COLUMNS; col++) {
+	for (i = 0; i < table->nr; i++) {
+		enum column col = table->cols[i];
+
 		if (!column_used(col))
 			continue;
 		if (row->known[col])
@@ -91,30 +157,58 @@ static void print_row(FILE *out, const struct row *row)
 		else
 			fprintf(out, " %10s", "-");
 	}
-	if (row->known[COL_DEVEPOLL] && row->known[COL_SYSEPOLL])
-		fprintf(out, " %8.2f", row->value[COL_SYSEPOLL] /
-			row->value[COL_DEVEPOLL]);
+	print_gains(out, table, row);
 	fputc('\n', out);
 }
 
 /* Below its first row a group's rows follow, though they were made later. */
-static void print_group(FILE *out, int first)
+static void print_group(FILE *out, const struct table *table, int first)
 {
 	int i;
 
 	for (i = 0; i < first; i++)
-		if (!strcmp(rows[i].group, rows[first].group))
+		if (row_used(table, &rows[i]) &&
+		    !strcmp(rows[i].group, rows[first].group))
 			return;
 	fprintf(out, "%s\n", rows[first].group);
 	for (i = first; i < nrows; i++)
-		if (!strcmp(rows[i].group, rows[first].group))
-			print_row(out, &rows[i]);
+		if (row_used(table, &rows[i]) &&
+		    !strcmp(rows[i].group, rows[first].group))
+			print_row(out, table, &rows[i]);
+}
+
+static void print_headings(FILE *out, const struct table *table)
+{
+	int i;
+
+	fprintf(out, "%s\n\n%-40s", table->title, "");
+	for (i = 0; i < table->nr; i++)
+		if (column_used(table->cols[i]))
+			fprintf(out, " %10s", headings[table->cols[i]]);
+	for (i = 0; i < table->nr; i++)
+		if (is_ours(table, table->cols[i]) &&
+		    column_used(table->cols[i]))
+			fprintf(out, " %7s", "gain");
+	fputc('\n', out);
+}
+
+static void print_table(FILE *out, const struct table *table)
+{
+	int i;
+
+	/* Epoll alone is shown once. */
+	if (!column_used(table->cols[0]) && table->nr > 2 && table != tables)
+		return;
+	print_headings(out, table);
+	for (i = 0; i < nrows; i++)
+		if (row_used(table, &rows[i]))
+			print_group(out, table, i);
+	fputc('\n', out);
 }
 
 void report_table(FILE *out)
 {
 	struct utsname uts;
-	enum column col;
 	int i;
 
 	uname(&uts);
@@ -123,14 +217,9 @@ void report_table(FILE *out)
 		unit());
 	fprintf(out, "part; %u for reading the counter are subtracted.\n\n",
 		counter_overhead());
-	fprintf(out, "%-40s", "");
-	for (col = 0; col < COLUMNS; col++)
-		if (column_used(col))
-			fprintf(out, " %10s", headings[col]);
-	fprintf(out, " %8s\n", "gain");
-	for (i = 0; i < nrows; i++)
-		print_group(out, i);
-	fprintf(out, "\ngain: what sys_epoll costs, divided by what /dev/epoll costs\n");
+	for (i = 0; i < ARRAY_SIZE(tables); i++)
+		print_table(out, &tables[i]);
+	fprintf(out, "gain: what sys_epoll costs, divided by what /dev/epoll costs\n");
 }
 
 void report_json(FILE *out)
