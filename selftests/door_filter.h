@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A sandbox that keeps the short door of the device shut.
+ */
+#ifndef SELFTESTS_DOOR_FILTER_H
+#define SELFTESTS_DOOR_FILTER_H
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* The number of the door in a program of this kind. */
+#ifdef __LP64__
+#define SYS_DOOR	SYS_fadvise64
+#else
+#define SYS_DOOR	SYS_fadvise64_64
+#endif
+
+/* A filter of system calls that has an error for the door, fadvise64(2). */
+static inline int refuse_the_door(int error)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_DOOR, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = 4, .filter = filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return -errno;
+	return 0;
+}
+
+#endif /* SELFTESTS_DOOR_FILTER_H */

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libdevepoll: epoll's calls under a prefix: time-outs, signals, cancellation,
+ * threads and processes, beside epoll's own.
+ */
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "lib_calls.h"
+
+CALLS_FIXTURE(epoll)
+
+/* gcc's sanitizer of addresses takes the unwound stack for an overflow. */
+#ifdef __SANITIZE_ADDRESS__
+#define BEARS_CANCELLATION	false
+#else
+#define BEARS_CANCELLATION	true
+#endif
+
+/* The ways to wait: for so many milliseconds, or without limit. */
+enum way { WAIT, PWAIT, PWAIT_MASK, PWAIT2, NR_WAYS };
+
+static const char * const way_names[] = {
+	"wait", "pwait", "pwait with a mask", "pwait2",
+};
+
+static long wait_by(const struct calls *calls, enum way way, int set,
+		    struct epoll_event *out, int ms, const sigset_t *mask)
+{
+	const struct timespec time = {
+		.tv_sec = ms / 1000,
+		.tv_nsec = ms % 1000 * 1000000,
+	};
+
+	memset(out, 0x5a, sizeof(*out));
+	switch (way) {
+	case WAIT:
+		return result_of(calls->wait(set, out, 1, ms));
+	case PWAIT:
+		return result_of(calls->pwait(set, out, 1, ms, NULL));
+	case PWAIT_MASK:
+		return result_of(calls->pwait(set, out, 1, ms, mask));
+	default:
+		return result_of(calls->pwait2(set, out, 1,
+					       ms < 0 ? NULL : &time, mask));
+	}
+}
+
+static int add(const struct calls *calls, int set, int fd, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.fd = fd };
+
+	return calls->ctl(set, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* By any of the calls that can stand behind a wait. */
+static bool sleeps_in_a_wait(pid_t tid)
+{
+	return sleeps_in(tid, SYS_epoll_wait) ||
+	       sleeps_in(tid, SYS_epoll_pwait) ||
+	       sleeps_in(tid, SYS_epoll_pwait2) ||
+	       sleeps_in(tid, SYS_DOOR) || sleeps_in(tid, SYS_ioctl);
+}
+
+struct wait_task {
+	const struct calls *calls;
+	enum way way;
+	int set;
+	int ms;
+	struct task task;
+	struct epoll_event out;
+	sigset_t mask;
+	int type_after;
+};
+
+static long wait_call(void *arg)
+{
+	struct wait_task *w = arg;
+	long ret;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+	ret = wait_by(w->calls, w->way, w->set, &w->out, w->ms, &w->mask);
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &w->type_after);
+	return ret;
+}
+
+static int wait_task_start(struct wait_task *w, const struct calls *calls,
+			   enum way way, int set, int ms)
+{
+	int ret;
+
+	*w = (struct wait_task){
+		.calls = calls, .way = way, .set = set, .ms = ms,
+		.type_after = -1,
+	};
+	sigemptyset(&w->mask);
+	ret = task_start(&w->task, wait_call, w);
+	if (ret)
+		return ret;
+	return await(sleeps_in_a_wait(w->task.tid)) ? 0 : -ETIMEDOUT;
+}
+
+TEST_F(epoll, wait_is_never_over_early)
+{
+	static const int ms[] = { 0, 1, 20 };
+	struct epoll_event out;
+	sigset_t mask;
+	uint64_t begin;
+	int i;
+
+	sigemptyset(&mask);
+	for (i = 0; i < 3 * NR_WAYS; i++) {
+		begin = now_ns();
+		EXPECT_EQ(0, wait_by(variant->calls, i / 3, self->set, &out,
+				     ms[i % 3], &mask));
+		EXPECT_LE(ms[i % 3] * NSEC_PER_MSEC, now_ns() - begin);
+		EXPECT_EQ(0x5a5a5a5a, out.events);
+	}
+}
+
+TEST_F(epoll, nanoseconds_are_kept_and_a_long_time_does_not_overflow)
+{
+	struct timespec time = { .tv_nsec = 1500 };
+	uint64_t begin = now_ns();
+	struct epoll_event out;
+	int fd = eventfd_new();
+
+	EXPECT_EQ(0, result_of(variant->calls->pwait2(self->set, &out, 1,
+						      &time, NULL)));
+	EXPECT_LE(1500, now_ns() - begin);
+
+	time.tv_sec = LONG_MAX;
+	time.tv_nsec = 999999999;
+	ASSERT_EQ(0, add(variant->calls, self->set, fd, EPOLLIN));
+	ASSERT_EQ(0, eventfd_post(fd));
+	EXPECT_EQ(1, result_of(variant->calls->pwait2(self->set, &out, 1,
+						      &time, NULL)));
+}
+
+TEST_F(epoll, wait_without_limit_ends_with_an_event)
+{
+	struct wait_task w;
+	int way, fd;
+
+	for (way = 0; way < NR_WAYS; way++) {
+		fd = eventfd_new();
+		ASSERT_EQ(0, add(variant->calls, self->set, fd,
+				 EPOLLIN | EPOLLET));
+		ASSERT_EQ(0, wait_task_start(&w, variant->calls, way,
+					     self->set, -1));
+		ASSERT_EQ(0, eventfd_post(fd));
+		EXPECT_EQ(1, task_join(&w.task))
+			TH_LOG("%s", way_names[way]);
+		EXPECT_EQ(EPOLLIN, w.out.events);
+		EXPECT_EQ(fd, w.out.data.fd);
+		EXPECT_EQ(PTHREAD_CANCEL_DEFERRED, w.type_after);
+	}
+}
+
+static atomic_int handled;
+
+static void count_signal(int sig)
+{
+	(void)sig;
+	handled++;
+}
+
+static int handle_restarting(int sig)
+{
+	struct sigaction sa = {
+		.sa_handler = count_signal,
+		.sa_flags = SA_RESTART,
+	};
+
+	handled = 0;
+	return sigaction(sig, &sa, NULL);
+}
+
+TEST_F(epoll, signal_interrupts_a_wait_that_is_not_restarted)
+{
+	struct wait_task w;
+	int way;
+
+	ASSERT_EQ(0, handle_restarting(SIGUSR1));
+	for (way = 0; way < NR_WAYS; way++) {
+		ASSERT_EQ(0, wait_task_start(&w, variant->calls, way,
+					     self->set, -1));
+		ASSERT_EQ(0, pthread_kill(w.task.thread, SIGUSR1));
+		EXPECT_EQ(-EINTR, task_join(&w.task))
+			TH_LOG("%s", way_names[way]);
+		EXPECT_EQ(way + 1, handled);
+		EXPECT_EQ(PTHREAD_CANCEL_DEFERRED, w.type_after);
+	}
+}
+
+TEST_F(epoll, signal_mask_is_in_force_for_the_wait_alone)
+{
+	static const enum way ways[] = { PWAIT_MASK, PWAIT2 };
+	struct epoll_event out;
+	sigset_t none, all, now;
+	int i;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	ASSERT_EQ(0, handle_restarting(SIGUSR1));
+	for (i = 0; i < 2; i++) {
+		/* One that is blocked outside is let in. */
+		ASSERT_EQ(0, sigprocmask(SIG_SETMASK, &all, NULL));
+		ASSERT_EQ(0, raise(SIGUSR1));
+		EXPECT_EQ(2 * i, handled);
+		EXPECT_EQ(-EINTR, wait_by(variant->calls, ways[i], self->set,
+					  &out, -1, &none));
+		EXPECT_EQ(2 * i + 1, handled);
+		ASSERT_EQ(0, sigprocmask(SIG_SETMASK, NULL, &now));
+		EXPECT_EQ(1, sigismember(&now, SIGUSR1));
+
+		/* One that is not is kept out, and stays pending. */
+		ASSERT_EQ(0, raise(SIGUSR1));
+		EXPECT_EQ(0, wait_by(variant->calls, ways[i], self->set, &out,
+				     1, &all));
+		EXPECT_EQ(2 * i + 1, handled);
+		ASSERT_EQ(0, sigprocmask(SIG_SETMASK, &none, NULL));
+		EXPECT_EQ(2 * i + 2, handled);
+	}
+}
+
+TEST_F(epoll, blocked_wait_is_cancelled)
+{
+	struct wait_task w;
+	void *result;
+	int way;
+
+	if (!BEARS_CANCELLATION)
+		SKIP(return, "the sanitizer does not bear it");
+	for (way = 0; way < NR_WAYS; way++) {
+		ASSERT_EQ(0, wait_task_start(&w, variant->calls, way,
+					     self->set, -1));
+		ASSERT_EQ(0, pthread_cancel(w.task.thread));
+		ASSERT_EQ(0, pthread_join(w.task.thread, &result));
+		EXPECT_TRUE(result == PTHREAD_CANCELED)
+			TH_LOG("%s", way_names[way]);
+	}
+	/* The set bears it. */
+	EXPECT_EQ(0, wait_by(variant->calls, WAIT, self->set, &w.out, 0, NULL));
+}
+
+struct cancelled {
+	const struct calls *calls;
+	enum way way;
+	int set;
+	bool disabled;
+	bool passed;
+};
+
+static void *cancel_oneself(void *arg)
+{
+	struct cancelled *c = arg;
+	struct epoll_event out;
+
+	if (c->disabled)
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cancel(pthread_self());
+	wait_by(c->calls, c->way, c->set, &out, 0, NULL);
+	c->passed = true;
+	return NULL;
+}
+
+TEST_F(epoll, wait_that_does_not_sleep_is_a_cancellation_point_too)
+{
+	pthread_t thread;
+	void *result;
+	int i;
+
+	if (!BEARS_CANCELLATION)
+		SKIP(return, "the sanitizer does not bear it");
+	for (i = 0; i < 2 * NR_WAYS; i++) {
+		struct cancelled c = {
+			.calls = variant->calls,
+			.way = i / 2,
+			.set = self->set,
+			.disabled = i % 2,
+		};
+
+		ASSERT_EQ(0, pthread_create(&thread, NULL, cancel_oneself,
+					    &c));
+		ASSERT_EQ(0, pthread_join(thread, &result));
+		EXPECT_EQ(c.disabled, c.passed);
+		EXPECT_EQ(c.disabled, result != PTHREAD_CANCELED);
+	}
+}
+
+static void *change_cancelled(void *arg)
+{
+	struct cancelled *c = arg;
+	int fd = eventfd_new();
+
+	pthread_cancel(pthread_self());
+	c->set = c->calls->create1(EPOLL_CLOEXEC);
+	add(c->calls, c->set, fd, EPOLLIN);
+	c->calls->ctl(c->set, EPOLL_CTL_DEL, fd, NULL);
+	c->passed = true;
+	return NULL;
+}
+
+TEST_F(epoll, changing_a_set_is_no_cancellation_point)
+{
+	struct cancelled c = { .calls = variant->calls, .set = -1 };
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change_cancelled, &c));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_TRUE(c.passed);
+	EXPECT_EQ(0, close(c.set));
+}
+
+#define SLEEPERS	4
+
+TEST_F(epoll, each_event_goes_to_one_of_the_threads_that_wait)
+{
+	struct wait_task w[SLEEPERS];
+	unsigned int seen = 0;
+	int fds[SLEEPERS];
+	int i, j;
+
+	for (i = 0; i < SLEEPERS; i++) {
+		fds[i] = eventfd_new();
+		ASSERT_EQ(0, add(variant->calls, self->set, fds[i],
+				 EPOLLIN | EPOLLONESHOT));
+		ASSERT_EQ(0, wait_task_start(&w[i], variant->calls,
+					     i % NR_WAYS, self->set, -1));
+	}
+	for (i = 0; i < SLEEPERS; i++)
+		ASSERT_EQ(0, eventfd_post(fds[i]));
+	for (i = 0; i < SLEEPERS; i++) {
+		EXPECT_EQ(1, task_join(&w[i].task));
+		for (j = 0; j < SLEEPERS; j++)
+			seen |= (w[i].out.data.fd == fds[j]) << j;
+	}
+	EXPECT_EQ((1 << SLEEPERS) - 1, seen);
+}
+
+TEST_F(epoll, duplicate_and_child_use_the_same_set)
+{
+	struct epoll_event out;
+	int fd = eventfd_new();
+	int copy = dup(self->set);
+	pid_t child;
+
+	ASSERT_LE(0, copy);
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		if (add(variant->calls, copy, fd, EPOLLIN) || eventfd_post(fd))
+			_exit(1);
+		_exit(wait_by(variant->calls, WAIT, self->set, &out, 0,
+			      NULL) != 1);
+	}
+	EXPECT_EQ(0, reap(child));
+	EXPECT_EQ(1, wait_by(variant->calls, WAIT, copy, &out, 0, NULL));
+	EXPECT_EQ(fd, out.data.fd);
+	EXPECT_EQ(0, close(copy));
+	EXPECT_EQ(1, wait_by(variant->calls, PWAIT2, self->set, &out, 0, NULL));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libdevepoll: the extended interface: changes with results, waits with them,
+ * the mapping with a part for each thread.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "devepoll_events.h"
+#include "lib_helpers.h"
+
+#define MSEC	1000000LL
+
+FIXTURE(events)
+{
+	int set;
+	struct devepoll_event out[64];
+};
+
+FIXTURE_SETUP(events)
+{
+	memset(self->out, 0x5a, sizeof(self->out));
+	self->set = devepoll_events_open(0);
+	ASSERT_LE(0, self->set);
+}
+
+FIXTURE_TEARDOWN(events)
+{
+	EXPECT_EQ(0, close(self->set));
+}
+
+static struct devepoll_change change_of(int op, int fd, uint32_t events)
+{
+	return (struct devepoll_change){
+		.op = op, .fd = fd, .events = events, .data = 0x100000000 + fd,
+		.result = 0x5a5a5a5a,
+	};
+}
+
+/* An eventfd in the set, posted or not; or -errno. */
+static int add_eventfd(int set, uint32_t mode, bool post)
+{
+	struct devepoll_change change;
+	int fd = eventfd_new();
+	int ret;
+
+	change = change_of(DEVEPOLL_ADD, fd, EPOLLIN | mode);
+	ret = devepoll_events_update(set, &change, 1, NULL);
+	if (ret != 1 || change.result)
+		return ret < 0 ? ret : change.result;
+	ret = post ? eventfd_post(fd) : 0;
+	return ret ? ret : fd;
+}
+
+TEST(open_refuses_unknown_flags_and_closes_on_exec_unless_asked)
+{
+	int set = devepoll_events_open(0);
+
+	EXPECT_EQ(FD_CLOEXEC, fcntl(set, F_GETFD));
+	EXPECT_EQ(0, close(set));
+	set = devepoll_events_open(DEVEPOLL_NO_CLOEXEC);
+	EXPECT_EQ(0, fcntl(set, F_GETFD));
+	EXPECT_EQ(0, close(set));
+	EXPECT_EQ(-EINVAL, devepoll_events_open(2));
+	EXPECT_EQ(-EINVAL, devepoll_events_open(~0U));
+}
+
+TEST_F(events, each_change_has_its_own_result)
+{
+	int there = add_eventfd(self->set, 0, false);
+	int fd = eventfd_new();
+	int regular = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct devepoll_change changes[] = {
+		change_of(DEVEPOLL_ADD, fd, EPOLLIN),
+		change_of(DEVEPOLL_ADD, there, EPOLLIN),
+		change_of(DEVEPOLL_MOD, there, EPOLLOUT),
+		change_of(DEVEPOLL_ADD, regular, EPOLLIN),
+		change_of(DEVEPOLL_ADD, 777, EPOLLIN),
+		change_of(DEVEPOLL_DEL, 777, 0),
+		change_of(9, fd, EPOLLIN),
+		change_of(DEVEPOLL_DEL, fd, 0),
+		change_of(DEVEPOLL_MOD, fd, EPOLLIN),
+	};
+	const int expected[] = {
+		0, -EEXIST, 0, -EPERM, -EBADF, -EBADF, -EINVAL, 0, -ENOENT,
+	};
+	unsigned int failed = 0x5a5a5a5a;
+	int i;
+
+	EXPECT_EQ(9, devepoll_events_update(self->set, changes, 9, &failed));
+	EXPECT_EQ(6, failed);
+	for (i = 0; i < 9; i++)
+		EXPECT_EQ(expected[i], changes[i].result);
+
+	ASSERT_EQ(1, devepoll_events_wait(self->set, self->out, 64, 0));
+	EXPECT_EQ(EPOLLOUT, self->out[0].events);
+	EXPECT_EQ(there, self->out[0].fd);
+	EXPECT_EQ(0x100000000 + there, self->out[0].data);
+
+	/* Who does not want to know is not told. */
+	EXPECT_EQ(2, devepoll_events_update(self->set, changes + 4, 2, NULL));
+}
+
+TEST_F(events, changes_end_where_memory_does_and_that_is_told)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct devepoll_change *changes;
+	unsigned int failed;
+	char *map;
+	int fd = eventfd_new();
+
+	map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(map != MAP_FAILED);
+	ASSERT_EQ(0, mprotect(map + page, page, PROT_NONE));
+	changes = (struct devepoll_change *)(map + page) - 2;
+	changes[0] = change_of(DEVEPOLL_ADD, fd, EPOLLIN);
+	changes[1] = change_of(DEVEPOLL_ADD, fd, EPOLLIN);
+
+	EXPECT_EQ(2, devepoll_events_update(self->set, changes, 5, &failed));
+	EXPECT_EQ(4, failed);
+	EXPECT_EQ(0, changes[0].result);
+	EXPECT_EQ(-EEXIST, changes[1].result);
+	EXPECT_EQ(-EFAULT, devepoll_events_update(self->set, changes + 2, 3,
+						  &failed));
+	EXPECT_EQ(3, failed);
+
+	EXPECT_EQ(0, devepoll_events_update_wait(self->set, changes, 5, &failed,
+						 self->out, 64, -1));
+	EXPECT_EQ(5, failed);
+	EXPECT_EQ(-EEXIST, changes[0].result);
+}
+
+TEST_F(events, bad_arguments_are_refused)
+{
+	struct devepoll_change change = change_of(DEVEPOLL_ADD, 0, EPOLLIN);
+	unsigned int failed = 0;
+	int set = self->set;
+
+	ASSERT_LE(0, add_eventfd(set, 0, true));
+	EXPECT_EQ(-EINVAL, devepoll_events_update(set, &change, 0, &failed));
+	EXPECT_EQ(-EFAULT, devepoll_events_update(set, NULL, 1, &failed));
+	EXPECT_EQ(1, failed);
+	EXPECT_EQ(-EINVAL, devepoll_events_update(set, &change, UINT_MAX,
+						  NULL));
+	EXPECT_EQ(-EINVAL, devepoll_events_wait(set, self->out, 0, 0));
+	EXPECT_EQ(-EINVAL, devepoll_events_wait(set, self->out, UINT_MAX, 0));
+	EXPECT_EQ(-EFAULT, devepoll_events_wait(set, NULL, 1, 0));
+	EXPECT_EQ(-EFAULT, devepoll_events_update_wait(set, NULL, 1, &failed,
+						       self->out, 1, 0));
+	EXPECT_EQ(-EFAULT, devepoll_events_harvest(set, NULL));
+	EXPECT_EQ(-EFAULT, devepoll_events_stats(set, NULL));
+	EXPECT_EQ(-EINVAL, devepoll_events_request(set, _IO('P', 0x7f), NULL));
+	EXPECT_EQ(-ENOTTY, devepoll_events_request(set, _IOR('P', 0x7f, int),
+						   NULL));
+	EXPECT_EQ(-EINVAL, devepoll_events_take(NULL, 0));
+	EXPECT_EQ(-EFAULT, devepoll_events_map(set, NULL, 1, 1));
+	devepoll_events_unmap(NULL, 1);
+
+	/* No event was lost. */
+	EXPECT_EQ(1, devepoll_events_wait(set, self->out, 64, 0));
+}
+
+/* All calls on what is no set. */
+static int calls_give(int fd, int error)
+{
+	struct devepoll_change change = change_of(DEVEPOLL_ADD, 0, EPOLLIN);
+	struct devepoll_wait_args args = { .max_events = 1 };
+	struct devepoll_part part;
+	struct devepoll_event out;
+	struct devepoll_stats stats;
+	unsigned int failed;
+	int wrong = 0;
+
+	args.events = (uintptr_t)&out;
+	wrong += devepoll_events_update(fd, &change, 1, &failed) != error;
+	wrong += devepoll_events_wait(fd, &out, 1, 0) != error;
+	wrong += devepoll_events_update_wait(fd, &change, 1, &failed, &out, 1,
+					     0) != error;
+	wrong += devepoll_events_harvest(fd, &args) != error;
+	wrong += devepoll_events_map(fd, &part, 1, 1) != error;
+	/* These serve a set of 2001 as well, or find no such part first. */
+	if (error == -EBUSY)
+		return wrong;
+	wrong += devepoll_events_stats(fd, &stats) != error;
+	part = (struct devepoll_part){ .fd = fd, .max_events = 1 };
+	wrong += devepoll_events_take(&part, 0) != error;
+	return wrong;
+}
+
+TEST(what_is_no_set_is_told_by_its_error)
+{
+	struct devepoll *old;
+	int fds[2], sockets[2];
+
+	ASSERT_EQ(0, pipe_pair(fds));
+	ASSERT_EQ(0, unix_pair(sockets, SOCK_STREAM));
+	EXPECT_EQ(0, calls_give(-1, -EBADF));
+	EXPECT_EQ(0, calls_give(777, -EBADF));
+	EXPECT_EQ(0, calls_give(open("/", O_PATH), -EBADF));
+	EXPECT_EQ(0, calls_give(fds[0], -ENOTTY));
+	EXPECT_EQ(0, calls_give(sockets[0], -ENOTTY));
+	EXPECT_EQ(0, calls_give(open("/proc/self/exe", O_RDONLY), -ENOTTY));
+	EXPECT_EQ(0, calls_give(open("/dev/null", O_RDWR), -ENOTTY));
+	EXPECT_EQ(0, calls_give(epoll_create1(0), -ENOTTY));
+
+	ASSERT_EQ(0, devepoll_open(&old, NULL, 1, 0));
+	EXPECT_EQ(0, calls_give(devepoll_fd(old), -EBUSY));
+	EXPECT_EQ(0, devepoll_close(old));
+}
+
+TEST_F(events, change_that_fails_keeps_the_wait_from_sleeping)
+{
+	struct devepoll_change changes[2];
+	unsigned int failed = 9;
+	int fd = eventfd_new();
+
+	changes[0] = change_of(DEVEPOLL_ADD, fd, EPOLLIN);
+	changes[1] = change_of(DEVEPOLL_ADD, fd, EPOLLIN);
+	EXPECT_EQ(0, devepoll_events_update_wait(self->set, changes, 2, &failed,
+						 self->out, 64, -1));
+	EXPECT_EQ(1, failed);
+
+	/* One that does not fail is made before the wait. */
+	ASSERT_EQ(0, eventfd_post(fd));
+	changes[0] = change_of(DEVEPOLL_MOD, fd, EPOLLIN | EPOLLOUT);
+	EXPECT_EQ(1, devepoll_events_update_wait(self->set, changes, 1, &failed,
+						 self->out, 64, -1));
+	EXPECT_EQ(0, failed);
+	EXPECT_EQ(EPOLLIN | EPOLLOUT, self->out[0].events);
+
+	failed = 9;
+	EXPECT_EQ(1, devepoll_events_update_wait(self->set, NULL, 0, &failed,
+						 self->out, 64, -1));
+	EXPECT_EQ(0, failed);
+}
+
+TEST_F(events, wait_lasts_so_many_nanoseconds)
+{
+	uint64_t begin = now_ns();
+
+	EXPECT_EQ(0, devepoll_events_wait(self->set, self->out, 1, 0));
+	EXPECT_EQ(0, devepoll_events_wait(self->set, self->out, 1, 3 * MSEC));
+	EXPECT_LE(3 * MSEC, now_ns() - begin);
+}
+
+struct wait_call {
+	int set;
+	struct devepoll_wait_args args;
+	struct devepoll_event out[8];
+};
+
+static long harvest(void *arg)
+{
+	struct wait_call *call = arg;
+
+	call->args.events = (uintptr_t)call->out;
+	call->args.max_events = 8;
+	return devepoll_events_harvest(call->set, &call->args);
+}
+
+TEST_F(events, harvest_waits_for_as_many_as_are_asked_for)
+{
+	struct wait_call call = {
+		.set = self->set,
+		.args = { .min_events = 2, .timeout = DEVEPOLL_FOREVER },
+	};
+	struct task task;
+	int fds[2];
+
+	fds[0] = add_eventfd(self->set, 0, false);
+	fds[1] = add_eventfd(self->set, 0, false);
+	ASSERT_EQ(0, task_start(&task, harvest, &call));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_fadvise64));
+	ASSERT_EQ(0, eventfd_post(fds[0]));
+	EXPECT_FALSE(task.done);
+	ASSERT_EQ(0, eventfd_post(fds[1]));
+	EXPECT_EQ(2, task_join(&task));
+}
+
+TEST_F(events, harvest_ends_at_a_point_in_time)
+{
+	struct wait_call call = {
+		.set = self->set,
+		.args = { .flags = DEVEPOLL_WAIT_ABSTIME },
+	};
+	uint64_t end = now_ns() + 5 * MSEC;
+
+	call.args.timeout = end;
+	EXPECT_EQ(0, harvest(&call));
+	EXPECT_LE(end, now_ns());
+	/* One that is over does not sleep. */
+	EXPECT_EQ(0, harvest(&call));
+}
+
+TEST_F(events, calls_of_both_headers_work_side_by_side)
+{
+	struct devepoll_stats stats;
+	struct epoll_event event;
+	int fd = add_eventfd(self->set, 0, true);
+	struct wait_call call = {
+		.set = self->set,
+		.args = {
+			.events = (uintptr_t)&event,
+			.max_events = 1,
+			.flags = DEVEPOLL_WAIT_EPOLL,
+		},
+	};
+
+	EXPECT_EQ(1, devepoll_events_harvest(self->set, &call.args));
+	EXPECT_EQ(0x100000000 + fd, event.data.u64);
+
+	memset(&stats, 0x5a, sizeof(stats));
+	EXPECT_EQ(0, devepoll_events_stats(self->set, &stats));
+	EXPECT_EQ(1, stats.items);
+	EXPECT_EQ(1, stats.adds);
+	EXPECT_EQ(1, stats.harvests);
+	EXPECT_EQ(1, stats.events);
+}
+
+#define PARTS		4
+#define PER_PART	3
+#define POSTED		40
+
+struct taker {
+	const struct devepoll_part *part;
+	struct task task;
+	int seen[POSTED];
+	int first;
+	long wrong;
+};
+
+/* Takes until an fd says that it is over. */
+static long take_all(void *arg)
+{
+	struct taker *t = arg;
+	int i, n;
+
+	for (;;) {
+		n = devepoll_events_take(t->part, -1);
+		if (n < 1 || n > PER_PART)
+			return -1;
+		for (i = 0; i < n; i++) {
+			const struct devepoll_event *event =
+				&t->part->events[i];
+			int nr = event->fd - t->first;
+
+			if (nr < 0 || nr >= POSTED)
+				return t->wrong;
+			t->wrong += event->events != EPOLLIN ||
+				    event->data != 0x100000000 + event->fd;
+			t->seen[nr]++;
+		}
+	}
+}
+
+TEST_F(events, threads_take_each_event_once_from_parts_of_the_mapping)
+{
+	struct devepoll_part parts[PARTS];
+	static struct taker takers[PARTS];
+	int first = 0, stop, i, j, fd;
+
+	ASSERT_EQ(0, devepoll_events_map(self->set, parts, PARTS, PER_PART));
+	for (i = 0; i < PARTS; i++) {
+		EXPECT_EQ(PER_PART, parts[i].max_events);
+		EXPECT_EQ(self->set, parts[i].fd);
+		EXPECT_EQ(i * PER_PART * sizeof(struct devepoll_event),
+			  parts[i].offset);
+	}
+	for (i = 0; i < POSTED; i++) {
+		fd = add_eventfd(self->set, EPOLLET, false);
+		if (i == 0)
+			first = fd;
+		ASSERT_EQ(first + i, fd);
+	}
+	stop = add_eventfd(self->set, 0, false);
+
+	for (i = 0; i < PARTS; i++) {
+		takers[i].part = &parts[i];
+		takers[i].first = first;
+		ASSERT_EQ(0, task_start(&takers[i].task, take_all,
+					&takers[i]));
+	}
+	for (i = 0; i < POSTED; i++)
+		ASSERT_EQ(0, eventfd_post(first + i));
+	ASSERT_TRUE(await(({
+		struct devepoll_stats stats = { 0 };
+
+		devepoll_events_stats(self->set, &stats);
+		stats.events >= POSTED;
+	})));
+	ASSERT_EQ(0, eventfd_post(stop));
+	for (i = 0; i < PARTS; i++)
+		EXPECT_EQ(0, task_join(&takers[i].task));
+	for (i = 0; i < POSTED; i++) {
+		int times = 0;
+
+		for (j = 0; j < PARTS; j++)
+			times += takers[j].seen[i];
+		EXPECT_EQ(1, times);
+	}
+	devepoll_events_unmap(parts, PARTS);
+}
+
+TEST_F(events, mapping_has_the_size_that_the_first_one_asked_for)
+{
+	struct devepoll_part parts[2], more[3];
+	unsigned int page = sysconf(_SC_PAGESIZE);
+	unsigned int events = page / sizeof(struct devepoll_event);
+
+	EXPECT_EQ(-EINVAL, devepoll_events_map(self->set, parts, 0, 1));
+	EXPECT_EQ(-EINVAL, devepoll_events_map(self->set, parts, 1, 0));
+	EXPECT_GT(0, devepoll_events_map(self->set, parts, UINT_MAX, UINT_MAX));
+
+	ASSERT_EQ(0, devepoll_events_map(self->set, parts, 2, events));
+	EXPECT_EQ(-EINVAL, devepoll_events_map(self->set, more, 3, events));
+	EXPECT_EQ(-EINVAL, devepoll_events_map(self->set, more, 1, events));
+	/* Rounded up to whole pages. */
+	ASSERT_EQ(0, devepoll_events_map(self->set, more, 2, events - 1));
+	ASSERT_LE(0, add_eventfd(self->set, 0, true));
+
+	/* The same memory, until the last has unmapped it. */
+	EXPECT_EQ(1, devepoll_events_take(&parts[0], 0));
+	EXPECT_EQ(EPOLLIN, more[0].events->events);
+	devepoll_events_unmap(more, 2);
+	EXPECT_EQ(1, devepoll_events_take(&parts[1], 0));
+	EXPECT_EQ(EPOLLIN, parts[1].events->events);
+	devepoll_events_unmap(parts, 2);
+}
+
+TEST_F(events, part_that_the_mapping_has_not_is_refused)
+{
+	struct devepoll_part part;
+
+	ASSERT_LE(0, add_eventfd(self->set, 0, true));
+	part = (struct devepoll_part){ .fd = self->set, .max_events = 1 };
+	EXPECT_EQ(-EINVAL, devepoll_events_take(&part, 0));
+	ASSERT_EQ(0, devepoll_events_map(self->set, &part, 1, 1));
+	part.offset = 1 << 20;
+	EXPECT_EQ(-EINVAL, devepoll_events_take(&part, 0));
+	part.offset = 8;
+	EXPECT_EQ(-EINVAL, devepoll_events_take(&part, 0));
+	part.offset = 0;
+	EXPECT_EQ(1, devepoll_events_take(&part, 0));
+	devepoll_events_unmap(&part, 1);
+}
+
+TEST(detached_set_leaves_its_descriptor_alone)
+{
+	struct devepoll *set;
+	int fd, other;
+	long pages;
+
+	EXPECT_EQ(-EINVAL, devepoll_detach(NULL));
+	pages = status_field(getpid(), "VmSize");
+	ASSERT_EQ(0, devepoll_open(&set, NULL, 131072, 0));
+	fd = devepoll_fd(set);
+	EXPECT_EQ(fd, devepoll_detach(set));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+	EXPECT_GT(pages + 2048, status_field(getpid(), "VmSize"));
+	EXPECT_EQ(0, close(fd));
+
+	/* Also where the number is another file's by now. */
+	ASSERT_EQ(0, devepoll_open(&set, NULL, 1, 0));
+	fd = devepoll_fd(set);
+	ASSERT_EQ(0, close(fd));
+	other = eventfd_new();
+	ASSERT_EQ(fd, other);
+	EXPECT_EQ(fd, devepoll_detach(set));
+	EXPECT_EQ(0, eventfd_post(other));
+	EXPECT_FALSE(leaks_memory());
+}
+
+TEST_HARNESS_MAIN
