@@ -106,7 +106,7 @@ int dep_area_map(struct dep_instance *inst, struct vm_area_struct *vma)
 	int err;
 
 	/* A set of 2001 has no use for it. */
-	if (READ_ONCE(inst->room) && !READ_ONCE(inst->extended))
+	if (READ_ONCE(inst->classic))
 		return -EBUSY;
 	mutex_lock(&inst->map_lock);
 	err = vma_pages(vma) > DEP_AREA_PAGES_MOST ? -EINVAL :

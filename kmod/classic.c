@@ -121,6 +121,8 @@ static long classic_alloc(struct dep_instance *inst, int nr)
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
 	err = inst->extended ? -EBUSY : dep_pages_alloc(inst, nr);
+	if (!err)
+		WRITE_ONCE(inst->classic, true);
 	mutex_unlock(&inst->mtx);
 	return err;
 }

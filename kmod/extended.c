@@ -70,7 +70,7 @@ static noinline int extended_begin(struct dep_instance *inst)
 	if (inst->extended)
 		goto out;
 	err = -EBUSY;
-	if (inst->room)
+	if (inst->classic)
 		goto out;
 	err = 0;
 	spin_lock_irq(&inst->lock);
@@ -105,8 +105,6 @@ static int change_from_user(struct dep_change *ch,
 	};
 	if (from->op == DEVEPOLL_DEL)
 		return from->flags ? -EINVAL : 0;
-	if (from->op != DEVEPOLL_ADD && from->op != DEVEPOLL_MOD)
-		return -EINVAL;
 	if (from->events & ~known ||
 	    from->flags & ~(DEVEPOLL_TELL_CLOSED | DEVEPOLL_TRUST))
 		return -EINVAL;
@@ -317,7 +315,9 @@ static int wait_sigset(const struct devepoll_wait_args *args,
 	call->masked = args->sigmask;
 	if (!call->masked)
 		return 0;
-	if (args->sigsetsize != sizeof(call->sigset))
+	/* A worker of a ring has no signals to be masked. */
+	if (args->sigsetsize != sizeof(call->sigset) ||
+	    current->flags & (PF_IO_WORKER | PF_KTHREAD))
 		return -EINVAL;
 	return copy_from_user(&call->sigset, u64_to_user_ptr(args->sigmask),
 			      sizeof(call->sigset)) ? -EFAULT : 0;
@@ -352,11 +352,13 @@ static int wait_change(struct dep_instance *inst,
 }
 
 /**
- * dep_extended_prepare() - all of DEVEPOLL_WAIT but the waiting
+ * dep_extended_prepare() - read and check a DEVEPOLL_WAIT
  * @inst: the instance
  * @cmd: the request
  * @arg: the argument's address
  * @call: out: what remains to be done
+ *
+ * A call that is refused here has changed nothing.
  *
  * Context: process; sleeps.
  * Return: 0, or what linux/devepoll.h has for the request.
@@ -364,36 +366,50 @@ static int wait_change(struct dep_instance *inst,
 int dep_extended_prepare(struct dep_instance *inst, unsigned int cmd,
 			 unsigned long arg, struct dep_wait_call *call)
 {
-	void __user *user = (void __user *)arg;
-	struct devepoll_wait_args args;
-	bool all = true;
+	struct devepoll_wait_args *args = &call->args;
 	int ret;
 
-	if (_IOC_SIZE(cmd) < sizeof(args))
+	call->user = (void __user *)arg;
+	if (_IOC_SIZE(cmd) < sizeof(*args))
 		return -ENOTTY;
-	ret = copy_struct_from_user(&args, sizeof(args), user, _IOC_SIZE(cmd));
+	ret = copy_struct_from_user(args, sizeof(*args), call->user,
+				    _IOC_SIZE(cmd));
 	if (!ret)
-		ret = wait_check(&args);
+		ret = wait_check(args);
 	if (!ret)
 		ret = extended_check(inst);
 	if (!ret)
-		ret = wait_results(inst, &args, &call->results);
+		ret = wait_results(inst, args, &call->results);
 	if (!ret)
-		ret = wait_sigset(&args, call);
-	/* Last of all, so that a call that is refused has changed nothing. */
-	if (!ret && args.nr_changes)
-		ret = wait_change(inst, &args, user, &all);
-	if (ret)
-		return ret;
+		ret = wait_sigset(args, call);
+	call->harvest = (struct dep_harvest) {
+		.min = args->min_events,
+		.timeout = args->timeout,
+		.absolute = args->flags & DEVEPOLL_WAIT_ABSTIME,
+	};
+	return ret;
+}
 
+/**
+ * dep_extended_change() - make the changes of a DEVEPOLL_WAIT
+ * @inst: the instance
+ * @call: the call
+ *
+ * Context: process; sleeps.
+ * Return: 0, or what linux/devepoll.h has for the request.
+ */
+int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
+{
+	bool all;
+	int err;
+
+	if (!call->args.nr_changes)
+		return 0;
+	err = wait_change(inst, &call->args, call->user, &all);
 	/* A change that failed is to be seen at once. */
-	call->harvest = (struct dep_harvest) {};
-	if (all) {
-		call->harvest.min = args.min_events;
-		call->harvest.timeout = args.timeout;
-		call->harvest.absolute = args.flags & DEVEPOLL_WAIT_ABSTIME;
-	}
-	return 0;
+	if (!err && !all)
+		call->harvest = (struct dep_harvest) {};
+	return err;
 }
 
 static long extended_wait(struct dep_instance *inst, unsigned int cmd,
@@ -403,6 +419,8 @@ static long extended_wait(struct dep_instance *inst, unsigned int cmd,
 	int ret;
 
 	ret = dep_extended_prepare(inst, cmd, arg, &call);
+	if (!ret)
+		ret = dep_extended_change(inst, &call);
 	if (ret)
 		return ret;
 	if (!call.masked)
@@ -480,11 +498,8 @@ static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
 		ch.data = event.data;
 		ch.mode = events & EXTENDED_MODES;
 		ch.events = (events & EXTENDED_EVENTS) | EXTENDED_ALWAYS;
-		/* With this one any bit that it is not for is an error. */
-		if (ch.mode & DEP_MODE_EXCLUSIVE &&
-		    events & ~(EXTENDED_EVENTS | EXTENDED_MODES |
-			       (__force u32)EPOLLWAKEUP))
-			return -EINVAL;
+		ch.odd = events & ~(EXTENDED_EVENTS | EXTENDED_MODES |
+				    (__force u32)EPOLLWAKEUP);
 	}
 	err = extended_check(inst);
 	if (err)

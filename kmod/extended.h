@@ -8,17 +8,23 @@
 #include <linux/signal.h>
 #include <linux/types.h>
 
+#include <linux/devepoll.h>
+
 #include "harvest.h"
 #include "results.h"
 
 /**
- * struct dep_wait_call - a DEVEPOLL_WAIT whose changes are made
+ * struct dep_wait_call - a DEVEPOLL_WAIT that was checked
+ * @args: its argument
+ * @user: the argument's address
  * @harvest: how to wait
  * @results: where the events go
  * @masked: there is a signal set
  * @sigset: it
  */
 struct dep_wait_call {
+	struct devepoll_wait_args args;
+	struct devepoll_wait_args __user *user;
 	struct dep_harvest harvest;
 	struct dep_results results;
 	bool masked;
@@ -27,6 +33,7 @@ struct dep_wait_call {
 
 int dep_extended_prepare(struct dep_instance *inst, unsigned int cmd,
 			 unsigned long arg, struct dep_wait_call *call);
+int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call);
 long dep_extended_ioctl(struct dep_instance *inst, unsigned int cmd,
 			unsigned long arg);
 int dep_extended_door(struct dep_instance *inst, unsigned int request,

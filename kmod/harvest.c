@@ -72,7 +72,7 @@ static enum harvest_verdict harvest_look(struct dep_harvest *harvest,
 	bool blocked = false;
 
 	lockdep_assert_held(&inst->lock);
-	if (!inst->room)
+	if (!inst->room || inst->extended)
 		return HARVEST_NO_ROOM;
 	/* This call began after that turn: its memory is free again. */
 	if (inst->turn_open < harvest->turn)

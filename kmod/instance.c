@@ -12,6 +12,7 @@
 #include "instance.h"
 #include "limits.h"
 #include "nest.h"
+#include "worker.h"
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
 unsigned long dep_max_user_watches;
@@ -31,20 +32,53 @@ void dep_item_cache_exit(void)
 	kmem_cache_destroy(item_cache);
 }
 
+static void instance_wake_queue(struct dep_instance *inst, __poll_t wake)
+{
+	/*
+	 * io_uring and AIO take a key for the answer, so name it only if there
+	 * is an event, and not if a file has to be asked first.
+	 */
+	if (READ_ONCE(inst->pending) || wake)
+		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
+	else
+		wake_up(&inst->poll_queue);
+}
+
+static void instance_poll_worker(struct work_struct *work)
+{
+	struct dep_instance *inst;
+
+	inst = container_of(work, struct dep_instance, poll_worker);
+	instance_wake_queue(inst, (__force __poll_t)atomic_xchg(&inst->worker_wake, 0));
+}
+
+/*
+ * One poller, and if that is the watch of sets around this one, one set.  Not
+ * locked: who comes this moment has looked, or will.
+ */
+static bool instance_has_few_pollers(const struct dep_instance *inst)
+{
+	const struct list_head *pollers = &inst->poll_queue.head;
+	const struct list_head *outer = &inst->outer;
+
+	return READ_ONCE(pollers->next) == READ_ONCE(pollers->prev) &&
+	       READ_ONCE(outer->next) == READ_ONCE(outer->prev);
+}
+
 /* Wakes who polls the device, outside of any lock of the file that woke us. */
 static void instance_poll_work(struct irq_work *work)
 {
 	struct dep_instance *inst;
 	unsigned long flags;
-	bool pending, polled;
+	unsigned int left;
 	__poll_t wake;
+	bool polled;
 
 	inst = container_of(work, struct dep_instance, poll_work);
 	spin_lock_irqsave(&inst->lock, flags);
 	wake = inst->poll_wake;
 	inst->poll_wake = 0;
-	pending = inst->pending;
-	while (!list_empty(&inst->woken)) {
+	for (left = DEP_WAKE_BATCH; left && !list_empty(&inst->woken); left--) {
 		struct dep_waiter *waiter;
 
 		waiter = list_first_entry(&inst->woken, struct dep_waiter,
@@ -55,21 +89,21 @@ static void instance_poll_work(struct irq_work *work)
 		waiter->wake(waiter);
 		spin_lock_irqsave(&inst->lock, flags);
 	}
+	if (!list_empty(&inst->woken))
+		irq_work_queue(&inst->poll_work);
 	/* Who comes later sets polled again, after it has queued itself. */
 	polled = inst->polled;
 	inst->polled = waitqueue_active(&inst->poll_queue);
 	spin_unlock_irqrestore(&inst->lock, flags);
 
-	/*
-	 * io_uring and AIO take a key for the answer, so name it only if there
-	 * is an event, and not if a file has to be asked first.
-	 */
 	if (!polled)
 		return;
-	if (pending || wake)
-		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
-	else
-		wake_up(&inst->poll_queue);
+	if (instance_has_few_pollers(inst)) {
+		instance_wake_queue(inst, wake);
+	} else {
+		atomic_or((__force int)wake, &inst->worker_wake);
+		queue_work(dep_worker_wakes, &inst->poll_worker);
+	}
 }
 
 /**
@@ -92,6 +126,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	inst->sink = sink;
 	INIT_LIST_HEAD(&inst->asks);
 	INIT_LIST_HEAD(&inst->waiters);
+	inst->hungry = RB_ROOT_CACHED;
 	INIT_LIST_HEAD(&inst->woken);
 	INIT_LIST_HEAD(&inst->inner);
 	INIT_LIST_HEAD(&inst->outer);
@@ -100,6 +135,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	mutex_init(&inst->map_lock);
 	init_waitqueue_head(&inst->poll_queue);
 	init_irq_work(&inst->poll_work, instance_poll_work);
+	INIT_WORK(&inst->poll_worker, instance_poll_worker);
 	inst->user = user;
 	return inst;
 }
@@ -112,11 +148,13 @@ void dep_instance_free(struct dep_instance *inst)
 {
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items);
-	WARN_ON_ONCE(!list_empty(&inst->waiters) || !list_empty(&inst->woken));
+	WARN_ON_ONCE(inst->nr_waiters || !list_empty(&inst->woken));
 	WARN_ON_ONCE(!list_empty(&inst->asks));
 	WARN_ON_ONCE(!list_empty(&inst->inner) || !list_empty(&inst->outer));
 
 	irq_work_sync(&inst->poll_work);
+	/* After what queues it. */
+	cancel_work_sync(&inst->poll_worker);
 	dep_fdmap_destroy(&inst->interest, inst->user);
 	kfree(inst);
 }
@@ -164,7 +202,9 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->mode = 0;
 	item->data = 0;
 	item->files = NULL;
-	item->files_born = 0;
+	item->owner = 0;
+	item->owner_born = 0;
+	item->handover = false;
 	item->nest = NULL;
 	item->leaf = NULL;
 	return item;
@@ -240,6 +280,8 @@ bool dep_item_unhook(struct dep_item *item)
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	item->events = 0;
 	item->leaf = dep_fdmap_erase(&inst->interest, item->fd);
+	item->handover = item->mode & DEP_MODE_EXCLUSIVE &&
+			 !list_empty(&item->ask);
 	dep_item_unlist(item);
 	inst->sink->forget(inst, item);
 	if (item->nest)
@@ -271,6 +313,14 @@ void dep_item_close(struct dep_item *item)
 		dep_instance_wake_pollers(inst, 0);
 }
 
+static bool waiter_is_less(struct rb_node *node, const struct rb_node *than)
+{
+	const struct dep_waiter *a = rb_entry(node, struct dep_waiter, node);
+	const struct dep_waiter *b = rb_entry(than, struct dep_waiter, node);
+
+	return a->min < b->min || (a->min == b->min && a->ticket < b->ticket);
+}
+
 /**
  * dep_waiter_queue() - put a harvester behind the others
  * @inst: the instance, locked
@@ -279,9 +329,13 @@ void dep_item_close(struct dep_item *item)
 void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 {
 	lockdep_assert_held(&inst->lock);
-	list_add_tail(&waiter->link, &inst->waiters);
 	waiter->queued = true;
-	inst->nr_hungry += waiter->min > 1;
+	waiter->ticket = inst->ticket++;
+	inst->nr_waiters++;
+	if (waiter->min <= 1)
+		list_add_tail(&waiter->link, &inst->waiters);
+	else
+		rb_add_cached(&waiter->node, &inst->hungry, waiter_is_less);
 }
 
 /**
@@ -294,11 +348,13 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 {
 	lockdep_assert_held(&inst->lock);
-	if (list_empty(&waiter->link))
+	if (!waiter->queued && list_empty(&waiter->link))
 		return false;
-	list_del_init(&waiter->link);
-	if (waiter->queued)
-		inst->nr_hungry -= waiter->min > 1;
+	if (waiter->queued && waiter->min > 1)
+		rb_erase_cached(&waiter->node, &inst->hungry);
+	else
+		list_del_init(&waiter->link);
+	inst->nr_waiters -= waiter->queued;
 	waiter->queued = false;
 	return true;
 }
@@ -322,24 +378,33 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 	irq_work_queue(&inst->poll_work);
 }
 
+static struct dep_waiter *instance_most_modest(struct dep_instance *inst)
+{
+	struct rb_node *node = rb_first_cached(&inst->hungry);
+
+	return node ? rb_entry(node, struct dep_waiter, node) : NULL;
+}
+
 /**
  * dep_instance_wake() - wake the harvester that has waited longest
  * @inst: the instance, locked
  *
- * One that wants several events is passed over as long as there can't be so
- * many.
+ * Of those that want several events only the most modest is looked at, and
+ * passed over as long as there can't be so many.
  */
 void dep_instance_wake(struct dep_instance *inst)
 {
-	struct dep_waiter *waiter;
+	struct dep_waiter *waiter, *hungry;
 
 	lockdep_assert_held(&inst->lock);
-	list_for_each_entry(waiter, &inst->waiters, link) {
-		if (waiter->min <= 1 || waiter->min <= inst->nr_asks) {
-			dep_waiter_kick(inst, waiter);
-			return;
-		}
-	}
+	waiter = list_first_entry_or_null(&inst->waiters, struct dep_waiter,
+					  link);
+	hungry = instance_most_modest(inst);
+	if (hungry && hungry->min <= inst->nr_asks &&
+	    (!waiter || hungry->ticket < waiter->ticket))
+		waiter = hungry;
+	if (waiter)
+		dep_waiter_kick(inst, waiter);
 }
 
 /**
@@ -353,6 +418,8 @@ void dep_instance_wake_all(struct dep_instance *inst)
 	lockdep_assert_held(&inst->lock);
 	list_for_each_entry_safe(waiter, next, &inst->waiters, link)
 		dep_waiter_kick(inst, waiter);
+	while ((waiter = instance_most_modest(inst)))
+		dep_waiter_kick(inst, waiter);
 }
 
 /**
@@ -364,7 +431,7 @@ void dep_instance_wake_all(struct dep_instance *inst)
  */
 void dep_instance_arrived(struct dep_instance *inst, bool idle)
 {
-	if (idle || inst->nr_hungry)
+	if (idle || !RB_EMPTY_ROOT(&inst->hungry.rb_root))
 		dep_instance_wake(inst);
 }
 

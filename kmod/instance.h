@@ -110,8 +110,8 @@
  *
  * The instance dies in its ->release.  It takes all items off first, and a
  * hook that still handles one of them holds L while it touches the instance;
- * so when the interest set is seen empty under L, only the irq_work may be
- * left, and irq_work_sync waits for it.
+ * so when the interest set is seen empty under L, only the irq_work and the
+ * work that it queues may be left, which are waited for in this order.
  *
  * Nothing here is walked under RCU, so nothing is freed by it.
  *
@@ -130,7 +130,9 @@
  *    being freed; a count that is 0 already stays so.  The reference then keeps
  *    the hook out and M the program, so the item stays as long.
  *  - Waking poll(2) of the device: from irq_work, never from the wake
- *    function; in-tree epoll and AIO hold locks of their own there.
+ *    function; in-tree epoll and AIO hold locks of their own there.  If there
+ *    is more than one to wake, from a worker: one event may wake thousands of
+ *    sets, and each of these thousands around it.
  */
 #ifndef DEVEPOLL_INSTANCE_H
 #define DEVEPOLL_INSTANCE_H
@@ -141,9 +143,12 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/rbtree.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include "fdmap.h"
 
@@ -180,9 +185,11 @@ struct user_struct;
  * @pass: M: the last pass over the list of asks that took it
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed
  * @data: L (written under M+L): what the program wants to get back
- * @files: M: the table of files in which @fd named @file when last looked at;
- *	to compare, never to look into
- * @files_born: M: when the process of @files began, since addresses come again
+ * @files: M: the table of files in which @fd names @file; to compare, never to
+ *	look into
+ * @owner: M: the process of @files, by its number in the first namespace
+ * @owner_born: M: when it began, since numbers and addresses come again
+ * @handover: L: exclusive, and had an event when it was unhooked
  * @nest: L: what says that the file is a set, or NULL
  * @leaf: the owner's, once unhooked: what to free with the item, or NULL
  */
@@ -205,7 +212,9 @@ struct dep_item {
 	u32 mode;
 	u64 data;
 	const void *files;
-	u64 files_born;
+	u64 owner_born;
+	pid_t owner;
+	bool handover;
 	struct dep_nest *nest;
 	struct dep_leaf *leaf;
 };
@@ -294,8 +303,10 @@ struct dep_area {
  * @polled: L: somebody may sleep on @poll_queue
  * @poll_wake: L: extra poll bits for the next wake-up of @poll_queue
  * @waiters: L: sleeping harvesters, in the order in which they came
+ * @hungry: L: those that want more than one event, by how many
  * @woken: L: commands of rings that @poll_work has to wake
- * @nr_hungry: L: how many waiters want more than one event
+ * @nr_waiters: L: length of @waiters and @hungry
+ * @ticket: L: the number of the next waiter
  * @turn: L: how many times events were handed out
  * @turn_open: L: the last turn after which a harvest is known to have begun
  * @reader: L: who was given events at the last turn, in the first namespace
@@ -303,6 +314,7 @@ struct dep_area {
  * @reader_mm: L: its address space, to compare, never to look into
  * @extended: M+L: a set of the extended interface, now and for ever; read
  *	without a lock, with acquire
+ * @classic: M: a set of 2001, now and for ever; read without a lock
  * @stats: what the set has seen
  * @pages: the sink of the classic interface; see there
  * @mappings: how many mappings of the pages exist; from 0 under P only
@@ -317,6 +329,8 @@ struct dep_area {
  * @map_lock: lock number 2
  * @poll_queue: who polls the device itself
  * @poll_work: wakes @poll_queue and @woken
+ * @worker_wake: extra poll bits for @poll_worker
+ * @poll_worker: wakes @poll_queue when there are many in it
  * @user: const: who pays: the opener, whose credentials the file holds
  */
 struct dep_instance {
@@ -334,13 +348,16 @@ struct dep_instance {
 	__poll_t poll_wake;
 	struct list_head waiters;
 	struct list_head woken;
-	u32 nr_hungry;
+	struct rb_root_cached hungry;
+	u32 nr_waiters;
+	u64 ticket;
 	u64 turn;
 	u64 turn_open;
 	pid_t reader;
 	u64 reader_start;
 	const void *reader_mm;
 	bool extended;
+	bool classic;
 	struct dep_stats stats;
 	struct dep_pages pages;
 
@@ -358,25 +375,31 @@ struct dep_instance {
 	struct mutex map_lock;
 	wait_queue_head_t poll_queue;
 	struct irq_work poll_work;
+	atomic_t worker_wake;
+	struct work_struct poll_worker;
 	struct user_struct *user;
 };
 
 /**
  * struct dep_waiter - a sleeping harvester, on its own stack, or a command of
  * a ring
- * @link: L: in dep_instance.waiters; empty once it has been woken, or, for a
- *	command, in dep_instance.woken until it is called
+ * @link: L: in dep_instance.waiters, or, for a command that is woken, in
+ *	dep_instance.woken until it is called
+ * @node: L: in dep_instance.hungry
  * @task: const: the harvester, or NULL
  * @wake: const: else: what to call, from irq_work
  * @min: const: how many items must be on the list of asks to wake it
- * @queued: L: in dep_instance.waiters
+ * @queued: L: in dep_instance.waiters or .hungry
+ * @ticket: L: its place in the order in which they came
  */
 struct dep_waiter {
 	struct list_head link;
+	struct rb_node node;
 	struct task_struct *task;
 	void (*wake)(struct dep_waiter *waiter);
 	u32 min;
 	bool queued;
+	u64 ticket;
 };
 
 /* Bits that keys claim though the file does not have them: ask. */
@@ -432,6 +455,17 @@ static inline void dep_item_unlist(struct dep_item *item)
 		return;
 	list_del_init(&item->ask);
 	item->inst->nr_asks--;
+}
+
+/**
+ * dep_item_own() - let the number be one of the calling process
+ * @item: the item; dep_instance.mtx is held
+ */
+static inline void dep_item_own(struct dep_item *item)
+{
+	item->files = current->files;
+	item->owner = task_tgid_nr(current);
+	item->owner_born = current->group_leader->start_boottime;
 }
 
 /**

@@ -73,10 +73,8 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 	item->data = ch->data;
 	if (ch->mode & DEP_MODE_TRUST)
 		item->unsure = DEP_UNSURE_EVENTS;
-	if (inst->extended) {
-		item->files = current->files;
-		item->files_born = current->group_leader->start_boottime;
-	}
+	if (inst->extended)
+		dep_item_own(item);
 	if (inner) {
 		nest = dep_nest_link(inst, inner);
 		if (IS_ERR(nest)) {
@@ -156,6 +154,17 @@ static void item_set(struct dep_item *item, const struct dep_change *ch)
 						   item->inst->sink->unsure;
 }
 
+/* Who is on the list of asks already has woken everybody. */
+static void interest_post_again(struct dep_item *item, u16 ready)
+{
+	struct dep_instance *inst = item->inst;
+
+	if (list_empty(&item->ask))
+		dep_item_post(item, ready, false);
+	else if (ready & item->events)
+		inst->sink->post(inst, item, ready & item->events);
+}
+
 /* As epoll does, this tells what is ready already. */
 static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 {
@@ -180,7 +189,7 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 		item_set(item, &before);
 	} else {
 		inst->stats.mods++;
-		dep_item_post(item, ready, false);
+		interest_post_again(item, ready);
 	}
 	spin_unlock_irq(&inst->lock);
 	return err;
@@ -274,12 +283,12 @@ static int interest_check(struct dep_instance *inst, struct file *file,
 
 	if (!file_can_poll(file))
 		return -EPERM;
-	if (inner == inst)
+	if (inner == inst || !ch->op || ch->op > DEVEPOLL_MOD)
 		return -EINVAL;
 	if (ch->op == DEVEPOLL_DEL || !(ch->mode & DEP_MODE_EXCLUSIVE))
 		return 0;
 	if (ch->op == DEVEPOLL_MOD || inner || file_is_epoll(file) ||
-	    ch->events & ~DEP_EXCLUSIVE_EVENTS ||
+	    ch->odd || ch->events & ~DEP_EXCLUSIVE_EVENTS ||
 	    ch->mode & ~DEP_EXCLUSIVE_MODES)
 		return -EINVAL;
 	return 0;
@@ -290,13 +299,14 @@ static int interest_check(struct dep_instance *inst, struct file *file,
  * now, the item goes.
  */
 static struct dep_item *interest_find(struct dep_instance *inst,
-				      struct file *file, int fd, bool *stale)
+				      struct file *file,
+				      const struct dep_change *ch, bool *stale)
 {
 	struct dep_item *item;
 
 	*stale = false;
 	spin_lock_irq(&inst->lock);
-	item = dep_fdmap_find(&inst->interest, fd);
+	item = dep_fdmap_find(&inst->interest, ch->fd);
 	if (item && item->file != file) {
 		*stale = true;
 		trace_devepoll_close(item);
@@ -306,7 +316,8 @@ static struct dep_item *interest_find(struct dep_instance *inst,
 	spin_unlock_irq(&inst->lock);
 	if (!*stale)
 		return item;
-	item_drop(item, true);
+	/* After a DEL nothing comes. */
+	item_drop(item, ch->op != DEVEPOLL_DEL);
 	return NULL;
 }
 
@@ -317,10 +328,16 @@ static int interest_change_file(struct dep_instance *inst, struct file *file,
 	bool stale;
 	int err;
 
+	/* Whatever the number names now, what it named before can go. */
+	if (ch->op == DEVEPOLL_DEL) {
+		interest_find(inst, file, ch, &stale);
+		if (stale)
+			return 0;
+	}
 	err = interest_check(inst, file, ch);
 	if (err)
 		return err;
-	item = interest_find(inst, file, ch->fd, &stale);
+	item = interest_find(inst, file, ch, &stale);
 	switch (ch->op) {
 	case DEVEPOLL_ADD:
 		return item ? -EEXIST : interest_add(inst, file, ch);
@@ -333,7 +350,7 @@ static int interest_change_file(struct dep_instance *inst, struct file *file,
 	case DEVEPOLL_DEL:
 		if (item)
 			dep_interest_remove(inst, ch->fd);
-		return item || stale ? 0 : -ENOENT;
+		return item ? 0 : -ENOENT;
 	}
 	return -EINVAL;
 }

@@ -14,6 +14,7 @@
  * @events: the poll events asked for
  * @mode: DEP_MODE_*
  * @data: what comes back with each event
+ * @odd: there were bits that nobody knows; only EPOLLEXCLUSIVE minds
  */
 struct dep_change {
 	u16 op;
@@ -21,6 +22,7 @@ struct dep_change {
 	u16 events;
 	u32 mode;
 	u64 data;
+	bool odd;
 };
 
 int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch);

@@ -37,7 +37,7 @@
  * how many edges one search looks at, with interrupts off.
  */
 #define DEP_NEST_MOST		5
-#define DEP_NEST_EDGES		4096
+#define DEP_NEST_EDGES		1024
 
 /* Items that a harvester asks between two holds of the instance's lock. */
 #define DEP_ASK_BATCH		8
@@ -45,8 +45,11 @@
 /* Items that it looks at in one such hold. */
 #define DEP_LOOK_BATCH		64
 
-/* Events that a multishot command of a ring puts into one buffer. */
-#define DEP_URING_BATCH		32
+/* Buffers that a multishot command fills before others have their turn. */
+#define DEP_URING_SHOTS		16
+
+/* Commands of rings that one interrupt wakes. */
+#define DEP_WAKE_BATCH		64
 
 /* Pages of mapped results of one set. */
 #define DEP_AREA_PAGES_MOST	1024

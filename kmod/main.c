@@ -14,6 +14,7 @@
 #include "limits.h"
 #include "release.h"
 #include "watch.h"
+#include "worker.h"
 
 module_param_named(max_fds, dep_max_fds, uint, 0444);
 MODULE_PARM_DESC(max_fds, "fds in one interest set (131072, at most 1048576)");
@@ -65,9 +66,12 @@ static int __init devepoll_init(void)
 	err = dep_fdmap_cache_init();
 	if (err)
 		goto err_item_cache;
-	err = dep_watch_init();
+	err = dep_worker_init();
 	if (err)
 		goto err_fdmap_cache;
+	err = dep_watch_init();
+	if (err)
+		goto err_worker;
 	err = dep_release_register();
 	if (err)
 		goto err_watch;
@@ -84,6 +88,8 @@ err_release:
 	dep_release_unregister();
 err_watch:
 	dep_watch_exit();
+err_worker:
+	dep_worker_exit();
 err_fdmap_cache:
 	dep_fdmap_cache_exit();
 err_item_cache:
@@ -98,6 +104,7 @@ static void __exit devepoll_exit(void)
 	/* A wake-up that brought POLLFREE may be on its last instructions. */
 	synchronize_rcu();
 	dep_watch_exit();
+	dep_worker_exit();
 	dep_fdmap_cache_exit();
 	dep_item_cache_exit();
 }

@@ -15,12 +15,13 @@
  * a number, which each item that it takes is given; so it ends where it meets
  * itself, and what did not fit comes first the next time.
  */
-#include <linux/bottom_half.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
-#include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/poll.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 
 #include "compat.h"
@@ -29,6 +30,7 @@
 #include "results.h"
 #include "trace.h"
 #include "watch.h"
+#include "worker.h"
 
 /**
  * struct dep_ask - one item that is being asked
@@ -122,18 +124,11 @@ static void ready_end(struct dep_instance *inst)
 	mutex_unlock(&inst->mtx);
 }
 
-/*
- * If the program has closed the file meanwhile, its release is ours, and must
- * not wait until this thread, which may sleep first, returns to user space.
- * From a context that looks like an interrupt fput() leaves it to a worker.
- */
+/* If the program has closed the file meanwhile, its release is ours. */
 static void put_file(struct file *file)
 {
-	if (likely(dep_file_put_not_last(file)))
-		return;
-	local_bh_disable();
-	fput(file);
-	local_bh_enable();
+	if (unlikely(!dep_file_put_not_last(file)))
+		dep_worker_fput(file);
 }
 
 /* What a file has of these events; its watch is queued on it already. */
@@ -149,11 +144,30 @@ static u16 ask_file(struct file *file, u16 events, unsigned int depth)
 	return events & (__force u16)vfs_poll(file, &table);
 }
 
+/* Is the process gone in which the number was added? */
+static bool item_owner_is_gone(const struct dep_item *item)
+{
+	struct task_struct *task;
+	bool gone;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(item->owner, &init_pid_ns), PIDTYPE_TGID);
+	gone = !task || task->start_boottime != item->owner_born;
+	rcu_read_unlock();
+	return gone;
+}
+
+static bool item_is_own(const struct dep_item *item)
+{
+	return item->owner == task_tgid_nr(current) &&
+	       item->owner_born == current->group_leader->start_boottime;
+}
+
 /*
- * Does the number still name the file?  The process that looks decides by its
- * own files, if they are those in which the number was added, or if they know
- * the file by this number too, as after fork(2).  Another process that was
- * given the set can't tell.
+ * Does the number not name the file any more?  That is for the process to tell
+ * in which it was added.  If that is gone, another one that knows the file by
+ * this number, as after fork(2), takes its place.  Whoever else was given the
+ * set can't tell.
  */
 static bool item_is_ghost(struct dep_item *item)
 {
@@ -165,15 +179,14 @@ static bool item_is_ghost(struct dep_item *item)
 	rcu_read_lock();
 	file = files_lookup_fd_raw(current->files, item->fd);
 	rcu_read_unlock();
-	if (likely(file == item->file)) {
-		if (unlikely(item->files != files)) {
-			item->files = files;
-			item->files_born = current->group_leader->start_boottime;
-		}
-		return false;
-	}
-	return item->files == files &&
-	       item->files_born == current->group_leader->start_boottime;
+	if (unlikely(file != item->file))
+		return item->files == files && item_is_own(item);
+	/* The table of a process may change when it executes a program. */
+	if (unlikely(item->files != files) &&
+	    (item_is_own(item) ? thread_group_empty(current) :
+				 item_owner_is_gone(item)))
+		dep_item_own(item);
+	return false;
 }
 
 /* An item stays, to be found again by others. */
@@ -236,7 +249,7 @@ static void pass_take_ghost(struct dep_pass *pass, struct dep_item *item)
 	inst->stats.closes++;
 	dep_item_unhook(item);
 	list_add(&item->ask, &pass->ghosts);
-	if (item->mode & DEP_MODE_TELL_CLOSED &&
+	if (pass->results && item->mode & DEP_MODE_TELL_CLOSED &&
 	    pass_hand_out(pass, item->data, DEVEPOLL_CLOSED, item->fd))
 		item->mode &= ~DEP_MODE_TELL_CLOSED;
 }
@@ -375,7 +388,8 @@ static void pass_drop(struct dep_pass *pass)
 static void pass_run(struct dep_pass *pass, u32 enough)
 {
 	lockdep_assert_held(&pass->inst->mtx);
-	while (!pass->over && pass->found < enough) {
+	while (!pass->over && pass->found < enough &&
+	       !fatal_signal_pending(current)) {
 		pass_take(pass, enough - pass->found);
 		if (pass->nr) {
 			pass_ask(pass);
@@ -383,8 +397,6 @@ static void pass_run(struct dep_pass *pass, u32 enough)
 		}
 		if (unlikely(!list_empty(&pass->ghosts)))
 			pass_drop(pass);
-		if (fatal_signal_pending(current))
-			break;
 		cond_resched();
 	}
 }
@@ -455,8 +467,8 @@ int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
 		if (err != -EFAULT)
 			break;
 		/* With nothing held; the pass goes on where it stopped. */
-		if (fault_in_writeable(results->user + results->nr * size,
-				       size))
+		if (fault_in_safe_writeable(results->user + results->nr * size,
+					    size))
 			break;
 		cond_resched();
 	}
@@ -545,7 +557,9 @@ static void ask_all(struct dep_instance *inst, bool harvesting,
 	if (ready_begin(inst, depth))
 		return;
 	spin_lock_irq(&inst->lock);
-	for (left = inst->nr_items; left && !list_empty(&inst->asks); left--) {
+	/* It may have become one of the extended interface just now. */
+	left = inst->extended ? 0 : inst->nr_items;
+	for (; left && !list_empty(&inst->asks); left--) {
 		ask_first(inst, harvesting, depth);
 		if (fatal_signal_pending(current))
 			break;

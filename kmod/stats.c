@@ -5,6 +5,7 @@
  */
 #include <linux/fs.h>
 #include <linux/kdev_t.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
@@ -124,5 +125,6 @@ void dep_stats_show(struct dep_instance *inst, struct seq_file *seq)
 			   line.mode & DEP_MODE_TELL_CLOSED ? " closed" : "");
 		if (seq_has_overflowed(seq))
 			break;
+		cond_resched();
 	}
 }

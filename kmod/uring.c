@@ -15,6 +15,7 @@
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include <linux/devepoll.h>
@@ -48,7 +49,7 @@ static int uring_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
  * @expired: L: the time is over
  * @cancelled: L: the ring goes
  * @group: const: the group of buffers
- * @events: events on their way to a buffer
+ * @max: const: the most events of one buffer
  */
 struct dep_uring_wait {
 	struct dep_waiter waiter;
@@ -61,7 +62,7 @@ struct dep_uring_wait {
 	bool expired;
 	bool cancelled;
 	u16 group;
-	struct devepoll_event events[DEP_URING_BATCH];
+	u32 max;
 };
 
 /**
@@ -76,6 +77,10 @@ static struct uring_pdu *uring_pdu(struct io_uring_cmd *cmd)
 {
 	return io_uring_cmd_to_pdu(cmd, struct uring_pdu);
 }
+
+static void uring_work(struct io_uring_cmd *cmd, unsigned int flags, bool dead);
+
+DEP_URING_WORK(uring_work_entry, uring_work)
 
 static void uring_complete(struct dep_uring_wait *wait, int ret,
 			   unsigned int flags)
@@ -111,6 +116,9 @@ static int uring_take(struct dep_uring_wait *wait)
 				      wait->waiter.min, &seen);
 		if (ret)
 			return ret;
+		/* Then nothing is taken, and the ring may wait for us. */
+		if (fatal_signal_pending(current))
+			return -ECANCELED;
 		spin_lock_irq(&inst->lock);
 		expired = wait->expired;
 		cancelled = wait->cancelled;
@@ -129,45 +137,61 @@ static int uring_take(struct dep_uring_wait *wait)
 }
 
 #ifdef DEP_HAVE_URING_MULTISHOT
-/* The buffer was not taken: the files will be asked again. */
-static void uring_give_back(struct dep_uring_wait *wait, u32 nr)
+/* Events are gone with a buffer that could not be told of: ask all again. */
+static void uring_ask_all(struct dep_instance *inst)
 {
-	struct dep_instance *inst = wait->inst;
 	struct dep_item *item;
-	u32 i;
+	unsigned int fd = 0;
 
-	spin_lock_irq(&inst->lock);
-	for (i = 0; i < nr; i++) {
-		item = dep_fdmap_find(&inst->interest, wait->events[i].fd);
+	do {
+		spin_lock_irq(&inst->lock);
+		item = dep_fdmap_next(&inst->interest, &fd);
 		if (item) {
 			item->doubt = true;
 			dep_item_list(item);
 		}
-	}
-	spin_unlock_irq(&inst->lock);
+		spin_unlock_irq(&inst->lock);
+		fd++;
+		cond_resched();
+	} while (item);
 }
 
-/* Puts the events that were taken into a buffer of the ring. */
-static int uring_shoot(struct dep_uring_wait *wait, int nr, unsigned int flags)
+/*
+ * Takes events into a buffer of the ring.  Returns 1 if there were some, an
+ * error, or -EIOCBQUEUED once the wait is queued again.
+ */
+static int uring_shoot(struct dep_uring_wait *wait, unsigned int flags)
 {
-	size_t size = nr * sizeof(struct devepoll_event), room = size;
+	struct dep_results *results = &wait->wait.results;
 	struct io_br_sel sel;
+	size_t room = 0;
+	int ret;
 
 	sel = io_uring_cmd_buffer_select(wait->cmd, wait->group, &room, flags);
-	if (sel.val >= 0 && !sel.addr)
-		sel.val = -ENOBUFS;
-	else if (sel.val >= 0 && room < size)
-		sel.val = -EMSGSIZE;
-	else if (sel.val >= 0)
-		sel.val = copy_to_user(sel.addr, wait->events, size) ?
-			  -EFAULT : size;
-	if (sel.val > 0 && !io_uring_mshot_cmd_post_cqe(wait->cmd, &sel, flags))
-		return 0;
-	uring_give_back(wait, nr);
-	return sel.val < 0 ? sel.val : -ENOBUFS;
+	if (sel.val < 0)
+		return sel.val;
+	if (!sel.addr)
+		return -ENOBUFS;
+	results->user = sel.addr;
+	results->nr = 0;
+	results->max = min_t(size_t, room / sizeof(struct devepoll_event),
+			     wait->max);
+	if (!results->max)
+		ret = -EMSGSIZE;
+	else if (!access_ok(sel.addr, room))
+		ret = -EFAULT;
+	else
+		ret = uring_take(wait);
+	sel.val = ret > 0 ? ret * sizeof(struct devepoll_event) : 0;
+	if (!io_uring_mshot_cmd_post_cqe(wait->cmd, &sel, flags))
+		return 1;
+	if (ret <= 0)
+		return ret;
+	uring_ask_all(wait->inst);
+	return -EOVERFLOW;
 }
 #else
-static int uring_shoot(struct dep_uring_wait *wait, int nr, unsigned int flags)
+static int uring_shoot(struct dep_uring_wait *wait, unsigned int flags)
 {
 	return -EOPNOTSUPP;
 }
@@ -176,18 +200,22 @@ static int uring_shoot(struct dep_uring_wait *wait, int nr, unsigned int flags)
 /* Goes on with a wait, in the task of the ring. */
 static void uring_run(struct dep_uring_wait *wait, unsigned int flags)
 {
+	unsigned int left = DEP_URING_SHOTS;
 	int ret;
 
-	for (;;) {
-		wait->wait.results.nr = 0;
+	if (wait->multishot) {
+		do {
+			ret = uring_shoot(wait, flags);
+		} while (ret > 0 && --left);
+	} else {
 		ret = uring_take(wait);
-		if (!wait->multishot || ret <= 0)
-			break;
-		ret = uring_shoot(wait, ret, flags);
-		if (ret)
-			break;
 	}
-	if (ret != -EIOCBQUEUED)
+	if (ret == -EIOCBQUEUED)
+		return;
+	/* Others have their turn first, the end of the ring among them. */
+	if (wait->multishot && ret > 0)
+		io_uring_cmd_complete_in_task(wait->cmd, uring_work_entry);
+	else
 		uring_complete(wait, ret, flags);
 }
 
@@ -196,13 +224,12 @@ static void uring_work(struct io_uring_cmd *cmd, unsigned int flags, bool dead)
 	struct dep_uring_wait *wait = uring_pdu(cmd)->wait;
 
 	/* Events can't be written to a task that goes. */
-	if (dead || !current->mm || current->flags & PF_EXITING)
+	if (dead || !current->mm || current->flags & PF_EXITING ||
+	    READ_ONCE(wait->cancelled))
 		uring_complete(wait, -ECANCELED, flags);
 	else
 		uring_run(wait, flags);
 }
-
-DEP_URING_WORK(uring_work_entry, uring_work)
 
 /* From the irq_work of the instance: the wait is off the lists. */
 static void uring_wake(struct dep_waiter *waiter)
@@ -257,6 +284,24 @@ static void uring_start_timer(struct dep_uring_wait *wait)
 					  HRTIMER_MODE_REL);
 }
 
+/* Events go to buffers of the ring. */
+static int uring_set_multishot(struct dep_uring_wait *wait,
+			       struct io_uring_cmd *cmd)
+{
+	struct dep_results *results = &wait->wait.results;
+	struct dep_harvest *harvest = &wait->wait.harvest;
+
+	if (!dep_uring_is_multishot(cmd))
+		return 0;
+	if (results->epoll || results->kernel || harvest->min > 1 ||
+	    harvest->timeout >= 0)
+		return -EINVAL;
+	wait->multishot = true;
+	wait->group = dep_uring_group(cmd);
+	wait->max = results->max;
+	return 0;
+}
+
 static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 					struct io_uring_cmd *cmd)
 {
@@ -270,6 +315,10 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 				   &wait->wait);
 	if (!err && wait->wait.masked)
 		err = -EINVAL;
+	if (!err)
+		err = uring_set_multishot(wait, cmd);
+	if (!err)
+		err = dep_extended_change(inst, &wait->wait);
 	if (err) {
 		kfree(wait);
 		return ERR_PTR(err);
@@ -285,23 +334,6 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 	return wait;
 }
 
-/* Events go to buffers of the ring, by way of the wait. */
-static int uring_set_multishot(struct dep_uring_wait *wait)
-{
-	struct dep_results *results = &wait->wait.results;
-
-	if (!dep_uring_is_multishot(wait->cmd))
-		return 0;
-	if (results->epoll || results->kernel || wait->waiter.min > 1 ||
-	    wait->wait.harvest.timeout >= 0)
-		return -EINVAL;
-	wait->multishot = true;
-	wait->group = dep_uring_group(wait->cmd);
-	results->kernel = wait->events;
-	results->max = min_t(u32, results->max, DEP_URING_BATCH);
-	return 0;
-}
-
 static int uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		      unsigned int flags)
 {
@@ -311,9 +343,11 @@ static int uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	wait = uring_new(inst, cmd);
 	if (IS_ERR(wait))
 		return PTR_ERR(wait);
-	ret = uring_set_multishot(wait);
-	if (ret)
+	/* One that goes on after a failed change would hide it. */
+	if (wait->multishot && wait->wait.harvest.timeout >= 0) {
+		ret = -ECANCELED;
 		goto out_free;
+	}
 	if (!wait->multishot) {
 		ret = dep_harvest_try(&wait->wait.results, inst,
 				      wait->waiter.min, &(u32){ 0 });
@@ -352,6 +386,12 @@ static int uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		return ret;
 	if (wait.masked)
 		return -EINVAL;
+	/* What can't be waited for must not have changed anything. */
+	if (wait.args.nr_changes && wait.harvest.timeout)
+		return -EOPNOTSUPP;
+	ret = dep_extended_change(inst, &wait);
+	if (ret)
+		return ret;
 	ret = dep_harvest_rest(&wait.results, inst);
 	if (!ret && wait.harvest.timeout)
 		return -EOPNOTSUPP;

@@ -135,7 +135,7 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key)
 	spin_lock(&inst->lock);
 	events = item->events & (__force u16)key;
 	if (likely(events && !(events & item->unsure) &&
-		   list_empty(&inst->waiters) && !inst->polled)) {
+		   !inst->nr_waiters && !inst->polled)) {
 		inst->stats.wakes++;
 		trace_devepoll_event(item, (__force u32)key);
 		inst->sink->post(inst, item, events);
@@ -145,6 +145,16 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key)
 	spin_unlock(&inst->lock);
 }
 
+static __always_inline void watch_notify_all(struct dep_watch *watch,
+					     __poll_t key)
+{
+	struct dep_item *item;
+
+	lockdep_assert_held(&watch->lock);
+	list_for_each_entry(item, &watch->items, link)
+		watch_notify(item, key);
+}
+
 /* Wakes somebody who sleeps for this item, if there is anyone. */
 static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
 {
@@ -152,6 +162,7 @@ static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
 	bool woken;
 
 	spin_lock(&inst->lock);
+	/* One that wants several events may sleep on. */
 	woken = !list_empty(&inst->waiters) &&
 		(key & ~EPOLL_URING_WAKE ? item->events & (__force u16)key :
 					   item->events);
@@ -204,18 +215,18 @@ static int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode,
 	struct dep_wait *wait = container_of(entry, struct dep_wait, entry);
 	struct dep_watch *watch = wait->watch;
 	__poll_t events = key_to_poll(key);
-	struct dep_item *item;
 	unsigned long flags;
 
 	if (unlikely(events & POLLFREE))
 		events = 0;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	if (unlikely(watch->nr_exclusive)) {
+	/* Hang-ups and what may be one are for all. */
+	if (unlikely(watch->nr_exclusive) &&
+	    events & (EPOLLIN | EPOLLOUT) && !(events & EPOLLHUP)) {
 		watch_notify_exclusive(watch, events);
 	} else {
-		list_for_each_entry(item, &watch->items, link)
-			watch_notify(item, events);
+		watch_notify_all(watch, events);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 
@@ -540,6 +551,9 @@ void dep_watch_detach(struct dep_item *item)
 		spin_lock_irq(&watch->lock);
 		list_del_init(&item->link);
 		watch->nr_exclusive -= item_is_exclusive(item);
+		/* It may have been the only one that was told. */
+		if (item->handover)
+			watch_notify_all(watch, 0);
 		spin_unlock_irq(&watch->lock);
 	}
 	spin_unlock(&bucket->lock);

@@ -139,9 +139,9 @@ struct evpoll_packed {
  * DOC: extended interface
  *
  * A second set of requests on the same node.  A set belongs to the interface
- * that it is first used with, and the other one answers EBUSY: EP_ALLOC makes
- * it a set of 2001, until EP_FREE; the first DEVEPOLL_CTL or DEVEPOLL_WAIT
- * makes it an extended one, for good.
+ * that it is first used with, and the other one answers EBUSY from then on:
+ * EP_ALLOC makes it a set of 2001, the first DEVEPOLL_CTL or DEVEPOLL_WAIT an
+ * extended one.
  *
  * Events are those of epoll_ctl(2), modes included: level by default, EPOLLET,
  * EPOLLONESHOT, EPOLLEXCLUSIVE, EPOLLWAKEUP; EPOLLERR and EPOLLHUP are always

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work that can't be done where it comes up: waking many who poll a set, and
+ * releasing a file whose last reference was ours.  A release may sleep for as
+ * long as a socket lingers, so each is a work of its own.
+ */
+#include <linux/bottom_half.h>
+#include <linux/file.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "worker.h"
+
+/**
+ * struct worker_fput - a file to be released
+ * @work: the work
+ * @file: the file
+ */
+struct worker_fput {
+	struct work_struct work;
+	struct file *file;
+};
+
+struct workqueue_struct *dep_worker_wakes;
+
+/* Its own, since releases may sleep. */
+static struct workqueue_struct *worker_fputs;
+
+static void fput_work(struct work_struct *work)
+{
+	struct worker_fput *put = container_of(work, struct worker_fput, work);
+
+	__fput_sync(put->file);
+	kfree(put);
+}
+
+/**
+ * dep_worker_fput() - drop what may be the last reference on a file
+ * @file: the file
+ *
+ * The release does not wait until the calling thread, which may sleep first,
+ * returns to user space, as it would after fput().
+ *
+ * Context: process; may sleep for memory.
+ */
+void dep_worker_fput(struct file *file)
+{
+	struct worker_fput *put = kmalloc(sizeof(*put), GFP_KERNEL);
+
+	if (put) {
+		put->file = file;
+		INIT_WORK(&put->work, fput_work);
+		queue_work(worker_fputs, &put->work);
+		return;
+	}
+	/* To a worker of all: fput() takes this for an interrupt. */
+	local_bh_disable();
+	fput(file);
+	local_bh_enable();
+}
+
+/**
+ * dep_worker_init() - make the queues
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int __init dep_worker_init(void)
+{
+	dep_worker_wakes = alloc_workqueue("devepoll_wake",
+					   WQ_UNBOUND | WQ_HIGHPRI, 0);
+	worker_fputs = alloc_workqueue("devepoll_fput", WQ_UNBOUND, 0);
+	if (!dep_worker_wakes || !worker_fputs) {
+		dep_worker_exit();
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * dep_worker_exit() - finish all work and destroy the queues
+ */
+void dep_worker_exit(void)
+{
+	if (dep_worker_wakes)
+		destroy_workqueue(dep_worker_wakes);
+	if (worker_fputs)
+		destroy_workqueue(worker_fputs);
+}
