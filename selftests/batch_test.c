@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes of the interest set, many in one call: each has its own result.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "eset.h"
+
+FIXTURE(batch) {
+	struct eset set;
+	int event;
+};
+
+FIXTURE_VARIANT(batch) {
+	int (*request)(int fd, unsigned long request, void *arg);
+};
+
+FIXTURE_VARIANT_ADD(batch, by_ioctl) {
+	.request = dep_request,
+};
+
+FIXTURE_VARIANT_ADD(batch, by_door) {
+	.request = dep_request_by_door,
+};
+
+FIXTURE_SETUP(batch)
+{
+	ASSERT_EQ(0, eset_open(&self->set, &eset_devepoll))
+		TH_LOG("no /dev/epoll here");
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+}
+
+FIXTURE_TEARDOWN(batch)
+{
+	eset_close(&self->set);
+}
+
+#define POISON 0x5a5a5a5a
+
+#define CHANGE(what, number, asked)					\
+	{ .op = DEVEPOLL_##what, .fd = number, .events = asked,		\
+	  .result = POISON, .data = number }
+
+/* What the request gave; the failed are counted in @failed. */
+static int apply(int (*request)(int fd, unsigned long request, void *arg),
+		 int fd, struct devepoll_change *changes, unsigned int nr,
+		 uint32_t *failed)
+{
+	struct devepoll_ctl ctl = {
+		.changes = address_of(changes),
+		.nr = nr,
+		.change_size = sizeof(*changes),
+		.nr_failed = POISON,
+	};
+	int ret = request(fd, DEVEPOLL_CTL, &ctl);
+
+	*failed = ctl.nr_failed;
+	return ret;
+}
+
+TEST_F(batch, gives_each_change_its_result)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	int path = open("/", O_PATH | O_CLOEXEC);
+	int other = eventfd_new();
+	int none = next_fd();
+	struct devepoll_change changes[] = {
+		CHANGE(ADD, self->event, EPOLLIN),
+		CHANGE(ADD, self->event, EPOLLIN),
+		CHANGE(MOD, other, EPOLLIN),
+		CHANGE(DEL, other, 0),
+		CHANGE(ADD, none, EPOLLIN),
+		CHANGE(ADD, path, EPOLLIN),
+		CHANGE(ADD, null, EPOLLIN),
+		CHANGE(ADD, self->set.fd, EPOLLIN),
+		CHANGE(ADD, epoll, EPOLLIN),
+		CHANGE(ADD, other, EPOLLIN | EPOLLEXCLUSIVE | EPOLLONESHOT),
+		CHANGE(MOD, self->event, EPOLLIN | EPOLLEXCLUSIVE),
+		CHANGE(ADD, other, EPOLLOUT),
+	};
+	static const int expected[ARRAY_SIZE(changes)] = {
+		0, -EEXIST, -ENOENT, -ENOENT, -EBADF, -EBADF, -EPERM, -EINVAL,
+		-ELOOP, -EINVAL, -EINVAL, 0,
+	};
+	struct devepoll_change before[ARRAY_SIZE(changes)];
+	uint32_t failed;
+	size_t i;
+
+	memcpy(before, changes, sizeof(changes));
+	ASSERT_EQ(ARRAY_SIZE(changes),
+		  apply(variant->request, self->set.fd, changes,
+			ARRAY_SIZE(changes), &failed));
+	EXPECT_EQ(10, failed);
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+		EXPECT_EQ(expected[i], changes[i].result)
+			TH_LOG("change %zu", i);
+		changes[i].result = POISON;
+	}
+	/* And nothing else is written. */
+	EXPECT_EQ(0, memcmp(before, changes, sizeof(changes)));
+	EXPECT_EQ(EPOLLOUT, eset_wait_one(&self->set, other, 0));
+}
+
+TEST_F(batch, is_made_in_its_order)
+{
+	int fd = self->event;
+	struct devepoll_change changes[] = {
+		CHANGE(ADD, fd, EPOLLIN),
+		CHANGE(MOD, fd, EPOLLIN),
+		CHANGE(DEL, fd, 0),
+		CHANGE(DEL, fd, 0),
+		CHANGE(ADD, fd, EPOLLIN),
+		CHANGE(MOD, fd, EPOLLOUT),
+		CHANGE(MOD, fd, EPOLLIN | EPOLLOUT),
+	};
+	static const int expected[ARRAY_SIZE(changes)] = { 0, 0, 0, -ENOENT };
+	struct devepoll_event out[2];
+	uint32_t failed;
+	size_t i;
+
+	changes[ARRAY_SIZE(changes) - 1].data = 4711;
+	ASSERT_EQ(ARRAY_SIZE(changes),
+		  apply(variant->request, self->set.fd, changes,
+			ARRAY_SIZE(changes), &failed));
+	EXPECT_EQ(1, failed);
+	for (i = 0; i < ARRAY_SIZE(changes); i++)
+		EXPECT_EQ(expected[i], changes[i].result);
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(1, dep_wait(self->set.fd, out, 2, 0));
+	EXPECT_EQ(EPOLLIN | EPOLLOUT, out[0].events);
+	EXPECT_EQ(4711, out[0].data);
+	EXPECT_EQ(self->event, out[0].fd);
+}
+
+TEST_F(batch, where_all_goes_well_has_no_failure)
+{
+	struct devepoll_change change = CHANGE(ADD, self->event, EPOLLIN);
+	uint32_t failed;
+
+	EXPECT_EQ(1, apply(variant->request, self->set.fd, &change, 1,
+			   &failed));
+	EXPECT_EQ(0, failed);
+	EXPECT_EQ(0, change.result);
+}
+
+TEST_F(batch, where_all_fails_is_no_failure_itself)
+{
+	struct devepoll_change changes[] = {
+		CHANGE(DEL, self->event, 0),
+		CHANGE(MOD, self->event, EPOLLIN),
+	};
+	uint32_t failed;
+
+	EXPECT_EQ(2, apply(variant->request, self->set.fd, changes, 2,
+			   &failed));
+	EXPECT_EQ(2, failed);
+	EXPECT_EQ(-ENOENT, changes[0].result);
+	EXPECT_EQ(-ENOENT, changes[1].result);
+}
+
+TEST_F(batch, refuses_unknown_ops_and_flags_one_by_one)
+{
+	struct devepoll_change changes[] = {
+		CHANGE(ADD, self->event, EPOLLIN),
+		CHANGE(ADD, self->event, EPOLLIN),
+		CHANGE(ADD, self->event, EPOLLIN),
+		CHANGE(ADD, self->event, EPOLLIN | EPOLLET),
+		CHANGE(ADD, self->event, EPOLLIN),
+		CHANGE(ADD, self->event, EPOLLIN),
+		CHANGE(DEL, self->event, 0),
+		CHANGE(DEL, self->event, 0),
+	};
+	static const int expected[ARRAY_SIZE(changes)] = {
+		-EINVAL, -EINVAL, -EINVAL, -EINVAL, -EINVAL, 0, -EINVAL, 0,
+	};
+	uint32_t failed;
+	size_t i;
+
+	changes[0].op = 0;
+	changes[1].op = 4;
+	changes[2].op = 0xffff;
+	changes[3].flags = 0x8000 | DEVEPOLL_TRUST;
+	changes[4].flags = 0x0004;
+	changes[6].flags = DEVEPOLL_TELL_CLOSED;
+	ASSERT_EQ(ARRAY_SIZE(changes),
+		  apply(variant->request, self->set.fd, changes,
+			ARRAY_SIZE(changes), &failed));
+	EXPECT_EQ(6, failed);
+	for (i = 0; i < ARRAY_SIZE(changes); i++)
+		EXPECT_EQ(expected[i], changes[i].result)
+			TH_LOG("change %zu", i);
+}
+
+TEST_F(batch, of_many_works_as_a_few)
+{
+	enum { MANY = 20000, FIRST = 1000, FILES = 20 };
+	struct devepoll_change *changes = calloc(MANY, sizeof(*changes));
+	struct epoll_event *out = calloc(MANY, sizeof(*out));
+	uint32_t failed;
+	int i, n, files[FILES];
+
+	ASSERT_NE(NULL, changes);
+	ASSERT_NE(NULL, out);
+	ASSERT_EQ(0, raise_fd_limit(FIRST + MANY));
+	/* Not all of one file: its items are limited. */
+	for (i = 0; i < FILES; i++) {
+		files[i] = eventfd_new();
+		ASSERT_LE(0, files[i]);
+	}
+	for (i = 0; i < MANY; i++) {
+		if (i % 10)
+			ASSERT_EQ(FIRST + i, dup3(files[i % FILES], FIRST + i,
+						  O_CLOEXEC));
+		changes[i] = (struct devepoll_change)
+			CHANGE(ADD, FIRST + i, EPOLLOUT | EPOLLET);
+	}
+	ASSERT_EQ(MANY, apply(variant->request, self->set.fd, changes, MANY,
+			      &failed));
+	EXPECT_EQ(MANY / 10, failed);
+	for (i = 0, n = 0; i < MANY; i++)
+		n += changes[i].result == (i % 10 ? 0 : -EBADF);
+	EXPECT_EQ(MANY, n);
+	n = 0;
+	while (n < MANY) {
+		i = eset_wait(&self->set, out, MANY, 0);
+		ASSERT_LE(0, i);
+		if (!i)
+			break;
+		n += i;
+	}
+	EXPECT_EQ(MANY - MANY / 10, n);
+
+	for (i = 0; i < MANY; i++)
+		changes[i].op = DEVEPOLL_DEL;
+	ASSERT_EQ(MANY, apply(variant->request, self->set.fd, changes, MANY,
+			      &failed));
+	EXPECT_EQ(MANY / 10, failed);
+	for (i = 0; i < FILES; i++)
+		ASSERT_EQ(0, eventfd_post(files[i]));
+	EXPECT_EQ(0, eset_drain(&self->set));
+	free(changes);
+	free(out);
+}
+
+TEST_F(batch, of_many_wakes_who_sleeps)
+{
+	enum { MANY = 100 };
+	struct devepoll_change changes[MANY];
+	struct ewaiter waiter;
+	uint32_t failed;
+	int i, event;
+
+	for (i = 0; i < MANY; i++) {
+		event = eventfd_new();
+		ASSERT_LE(0, event);
+		changes[i] = (struct devepoll_change)
+			CHANGE(ADD, event, EPOLLIN);
+	}
+	changes[MANY - 1].events = EPOLLOUT;
+	ASSERT_EQ(0, ewaiter_start(&waiter, &self->set, -1));
+	ASSERT_EQ(MANY, apply(variant->request, self->set.fd, changes, MANY,
+			      &failed));
+	EXPECT_EQ(0, failed);
+	EXPECT_EQ(1, ewaiter_join(&waiter));
+	EXPECT_EQ(changes[MANY - 1].fd, waiter.out[0].data.u64);
+}
+
+TEST_HARNESS_MAIN

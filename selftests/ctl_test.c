@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes of the interest set, one at a time: the result of each, and what it
+ * leaves untouched.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "eset.h"
+
+/* How long a race goes on, and how far a slow kernel gets in its own time. */
+#define RACE_NS		(400 * NSEC_PER_MSEC)
+#define LEAST_ROUNDS	20
+
+FIXTURE(ctl) {
+	struct eset set;
+	int event;
+};
+
+ESET_VARIANTS(ctl);
+
+FIXTURE_SETUP(ctl)
+{
+	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
+		TH_LOG("no %s here", variant->ops->name);
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+}
+
+FIXTURE_TEARDOWN(ctl)
+{
+	eset_close(&self->set);
+}
+
+TEST_F(ctl, adds_once)
+{
+	EXPECT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(-EEXIST, eset_add(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(-EEXIST, eset_add(&self->set, self->event, EPOLLOUT));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+}
+
+TEST_F(ctl, changes_and_removes_only_members)
+{
+	EXPECT_EQ(-ENOENT, eset_mod(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(-ENOENT, eset_del(&self->set, self->event));
+	EXPECT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(0, eset_mod(&self->set, self->event, EPOLLOUT));
+	EXPECT_EQ(0, eset_del(&self->set, self->event));
+	EXPECT_EQ(-ENOENT, eset_del(&self->set, self->event));
+	EXPECT_EQ(-ENOENT, eset_mod(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+}
+
+TEST_F(ctl, takes_another_number_of_the_same_file)
+{
+	int duplicate = dup(self->event);
+	struct epoll_event out[4];
+	int n;
+
+	ASSERT_LE(0, duplicate);
+	EXPECT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(0, eset_add(&self->set, duplicate, EPOLLIN | EPOLLOUT));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	n = eset_wait(&self->set, out, 4, 0);
+	ASSERT_EQ(2, n);
+	EXPECT_EQ(EPOLLIN, events_of(out, n, self->event));
+	EXPECT_EQ(EPOLLIN | EPOLLOUT, events_of(out, n, duplicate));
+	EXPECT_EQ(0, eset_del(&self->set, self->event));
+	EXPECT_EQ(EPOLLIN | EPOLLOUT, eset_wait_one(&self->set, duplicate, 0));
+}
+
+TEST_F(ctl, takes_the_numbers_0_to_2)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(i, dup2(self->event, i));
+		EXPECT_EQ(0, eset_add(&self->set, i, EPOLLOUT));
+		EXPECT_EQ(EPOLLOUT, eset_wait_one(&self->set, i, 0));
+		EXPECT_EQ(0, eset_del(&self->set, i));
+	}
+}
+
+TEST_F(ctl, takes_a_very_large_number)
+{
+	int number, wanted;
+
+	raise_fd_limit(200000);
+	wanted = getdtablesize() - 1;
+	number = fcntl(self->event, F_DUPFD_CLOEXEC, wanted);
+	ASSERT_EQ(wanted, number);
+	EXPECT_EQ(-ENOENT, eset_del(&self->set, number));
+	EXPECT_EQ(0, eset_add(&self->set, number, EPOLLOUT));
+	EXPECT_EQ(EPOLLOUT, eset_wait_one(&self->set, number, 0));
+	EXPECT_EQ(0, eset_del(&self->set, number));
+	EXPECT_EQ(0, eset_drain(&self->set));
+}
+
+/* Every op has the same error for what can't be a member. */
+FIXTURE(refusal) {
+	struct eset set;
+};
+
+FIXTURE_VARIANT(refusal) {
+	const struct eset_ops *ops;
+	int (*open)(const struct eset *set);
+	int error;
+};
+
+static int open_nothing(const struct eset *set)
+{
+	return next_fd();
+}
+
+static int open_minus_one(const struct eset *set)
+{
+	return -1;
+}
+
+static int open_far_away(const struct eset *set)
+{
+	return INT32_MAX;
+}
+
+static int open_path(const struct eset *set)
+{
+	return open("/dev/null", O_PATH | O_CLOEXEC);
+}
+
+static int open_regular(const struct eset *set)
+{
+	return memfd_create("devepoll-refused", MFD_CLOEXEC);
+}
+
+static int open_directory(const struct eset *set)
+{
+	return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int open_null(const struct eset *set)
+{
+	return open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+static int open_itself(const struct eset *set)
+{
+	return set->fd;
+}
+
+static int open_its_duplicate(const struct eset *set)
+{
+	return dup(set->fd);
+}
+
+#define REFUSAL_BY(what, who, err)					\
+	FIXTURE_VARIANT_ADD(refusal, what##_by_##who) {			\
+		.ops = &eset_##who,					\
+		.open = open_##what,					\
+		.error = err,						\
+	}
+
+#define REFUSAL(what, err)						\
+	REFUSAL_BY(what, devepoll, err);				\
+	REFUSAL_BY(what, devepoll_door, err);				\
+	REFUSAL_BY(what, sysepoll, err)
+
+REFUSAL(nothing, -EBADF);
+REFUSAL(minus_one, -EBADF);
+REFUSAL(far_away, -EBADF);
+REFUSAL(path, -EBADF);
+REFUSAL(regular, -EPERM);
+REFUSAL(directory, -EPERM);
+REFUSAL(null, -EPERM);
+REFUSAL(itself, -EINVAL);
+REFUSAL(its_duplicate, -EINVAL);
+
+ESET_SETUP(refusal)
+
+TEST_F(refusal, has_an_errno_of_its_own)
+{
+	int fd = variant->open(&self->set);
+
+	EXPECT_EQ(variant->error, eset_add(&self->set, fd, EPOLLIN));
+	EXPECT_EQ(variant->error, eset_mod(&self->set, fd, EPOLLIN));
+	EXPECT_EQ(variant->error, eset_del(&self->set, fd));
+	/* It comes before what is wrong with the events. */
+	if (variant->error != -EINVAL)
+		EXPECT_EQ(variant->error,
+			  eset_mod(&self->set, fd, EPOLLIN | EPOLLEXCLUSIVE));
+	EXPECT_EQ(0, eset_drain(&self->set));
+}
+
+TEST_F(refusal, leaves_the_others_in_peace)
+{
+	int event = eventfd_new();
+	int fd = variant->open(&self->set);
+
+	ASSERT_EQ(0, eset_add(&self->set, event, EPOLLIN));
+	EXPECT_EQ(variant->error, eset_add(&self->set, fd, EPOLLIN));
+	ASSERT_EQ(0, eventfd_post(event));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, event, 0));
+	EXPECT_EQ(-EEXIST, eset_add(&self->set, event, EPOLLIN));
+}
+
+/* A thread that makes one file ready until it is told to stop. */
+struct poster {
+	int fd;
+	atomic_bool stop;
+	struct task task;
+};
+
+static long post_all_the_time(void *arg)
+{
+	struct poster *poster = arg;
+
+	while (!atomic_load(&poster->stop))
+		eventfd_post(poster->fd);
+	return 0;
+}
+
+static long harvest_all_the_time(void *arg)
+{
+	struct poster *harvester = arg;
+	struct eset *set = (void *)(harvester + 1);
+	struct epoll_event out[4];
+
+	while (!atomic_load(&harvester->stop))
+		eset_wait(set, out, 4, 0);
+	return 0;
+}
+
+TEST_F(ctl, removal_has_taken_effect_when_it_returns)
+{
+	struct {
+		struct poster poster;
+		struct eset set;
+	} harvester = { .set = self->set };
+	struct poster poster = { .fd = self->event };
+	struct epoll_event out[4];
+	uint64_t end;
+	int i;
+
+	ASSERT_EQ(0, task_start(&poster.task, post_all_the_time, &poster));
+	ASSERT_EQ(0, task_start(&harvester.poster.task, harvest_all_the_time,
+				&harvester));
+	end = now_ns() + RACE_NS;
+	for (i = 0; i < LEAST_ROUNDS || now_ns() < end; i++) {
+		ASSERT_EQ(0, eset_add(&self->set, self->event,
+				      EPOLLIN | (i & 1 ? EPOLLET : 0)));
+		if (i & 2)
+			ASSERT_LE(0, eset_wait(&self->set, out, 4, 0));
+		ASSERT_EQ(0, eset_del(&self->set, self->event));
+		ASSERT_EQ(0, eset_wait(&self->set, out, 4, 0))
+			TH_LOG("round %d", i);
+	}
+	atomic_store(&poster.stop, true);
+	atomic_store(&harvester.poster.stop, true);
+	EXPECT_EQ(0, task_join(&poster.task));
+	EXPECT_EQ(0, task_join(&harvester.poster.task));
+}
+
+TEST_F(ctl, change_has_taken_effect_when_it_returns)
+{
+	struct poster poster = { .fd = self->event };
+	struct epoll_event out[4];
+	uint64_t i, end;
+	int n;
+
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	ASSERT_EQ(0, task_start(&poster.task, post_all_the_time, &poster));
+	end = now_ns() + RACE_NS;
+	for (i = 0; i < LEAST_ROUNDS || now_ns() < end; i++) {
+		ASSERT_EQ(0, eset_ctl(&self->set, EPOLL_CTL_MOD, self->event,
+				      EPOLLIN | (i & 1 ? EPOLLET : 0), i));
+		n = eset_wait(&self->set, out, 4, 0);
+		ASSERT_LE(0, n);
+		if (n)
+			ASSERT_EQ(i, out[0].data.u64);
+		eventfd_take(self->event);
+	}
+	atomic_store(&poster.stop, true);
+	EXPECT_EQ(0, task_join(&poster.task));
+}
+
+/* Where the call reads an epoll_event, as epoll_ctl(2) does. */
+FIXTURE(argument) {
+	struct eset set;
+	int event;
+};
+
+FIXTURE_VARIANT(argument) {
+	const struct eset_ops *ops;
+};
+
+FIXTURE_VARIANT_ADD(argument, devepoll_door) {
+	.ops = &eset_devepoll_door,
+};
+
+FIXTURE_VARIANT_ADD(argument, sysepoll) {
+	.ops = &eset_sysepoll,
+};
+
+FIXTURE_SETUP(argument)
+{
+	ASSERT_EQ(0, eset_open(&self->set, variant->ops));
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+}
+
+FIXTURE_TEARDOWN(argument)
+{
+	eset_close(&self->set);
+}
+
+static int raw_ctl(struct eset *set, int op, int fd, struct epoll_event *event)
+{
+	if (set->ops != &eset_sysepoll)
+		return dep_epoll_ctl(set->fd, op, fd, event);
+	return epoll_ctl(set->fd, op, fd, event) ? -errno : 0;
+}
+
+TEST_F(argument, is_not_read_by_a_removal)
+{
+	EXPECT_EQ(-ENOENT, raw_ctl(&self->set, EPOLL_CTL_DEL, self->event,
+				   NULL));
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(0, raw_ctl(&self->set, EPOLL_CTL_DEL, self->event, NULL));
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(0, raw_ctl(&self->set, EPOLL_CTL_DEL, self->event,
+			     (void *)1));
+}
+
+TEST_F(argument, that_cannot_be_read_changes_nothing)
+{
+	char *edge = mmap(NULL, 2 * getpagesize(), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct epoll_event *half;
+
+	ASSERT_TRUE(edge != MAP_FAILED);
+	ASSERT_EQ(0, munmap(edge + getpagesize(), getpagesize()));
+	half = (void *)(edge + getpagesize() - sizeof(*half) / 2);
+	EXPECT_EQ(-EFAULT, raw_ctl(&self->set, EPOLL_CTL_ADD, self->event,
+				   NULL));
+	EXPECT_EQ(-EFAULT, raw_ctl(&self->set, EPOLL_CTL_ADD, self->event,
+				   half));
+	EXPECT_EQ(-ENOENT, eset_del(&self->set, self->event));
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(-EFAULT, raw_ctl(&self->set, EPOLL_CTL_MOD, self->event,
+				   NULL));
+	/* It is looked at before the fd is. */
+	EXPECT_EQ(-EFAULT, raw_ctl(&self->set, EPOLL_CTL_MOD, -1, half));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+}
+
+TEST_F(argument, is_not_written)
+{
+	struct epoll_event event = { EPOLLIN, { .u64 = 7 } }, before = event;
+
+	EXPECT_EQ(0, raw_ctl(&self->set, EPOLL_CTL_ADD, self->event, &event));
+	EXPECT_EQ(0, memcmp(&event, &before, sizeof(event)));
+	EXPECT_EQ(-EEXIST, raw_ctl(&self->set, EPOLL_CTL_ADD, self->event,
+				   &event));
+	EXPECT_EQ(0, memcmp(&event, &before, sizeof(event)));
+}
+
+TEST_HARNESS_MAIN

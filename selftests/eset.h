@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One table of operations over the extended interface of /dev/epoll and the
+ * kernel's epoll, so that a test states a behaviour once and runs on both.
+ *
+ * Every operation returns -errno on failure.  Events are epoll's bits; the
+ * data of an fd is its number where a test does not say otherwise.
+ */
+#ifndef SELFTESTS_ESET_H
+#define SELFTESTS_ESET_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include <linux/devepoll.h>
+
+#include "helpers.h"
+
+struct eset_ops;
+
+/* An open set.  All but the first two are for waits into the mapping. */
+struct eset {
+	const struct eset_ops *ops;
+	int fd;
+	struct devepoll_event *map;
+	atomic_uint *slots;	/* parts in use, shared with children */
+};
+
+/* Where the two mean different things, tests ask for the meaning by name. */
+enum eset_trait {
+	/* what a number's file does is reported after the number is closed */
+	REPORTS_GHOSTS		= 1 << 0,
+	/* who has waited longest for an exclusive fd is woken first */
+	TAKES_TURNS		= 1 << 1,
+	/* an in-tree epoll can be a member */
+	TAKES_EPOLL_IN		= 1 << 2,
+};
+
+struct eset_ops {
+	const char *name;
+	unsigned int traits;
+	/* where waiters sleep */
+	long wait_syscall;
+	long pwait2_syscall;
+
+	int (*open)(struct eset *set);
+	/* makes use of the fd of a set that came from elsewhere */
+	int (*adopt)(struct eset *set, int fd);
+	int (*ctl)(struct eset *set, int op, int fd, uint32_t events,
+		   uint64_t data);
+	int (*wait)(struct eset *set, struct epoll_event *out, int max, int ms);
+	/* no @timeout waits without limit, no @mask leaves signals alone */
+	int (*pwait2)(struct eset *set, struct epoll_event *out, int max,
+		      const struct timespec *timeout, const sigset_t *mask);
+	void (*close)(struct eset *set);
+};
+
+extern const struct eset_ops eset_sysepoll;
+/* by ioctl, with results in the program's own array */
+extern const struct eset_ops eset_devepoll;
+/* by the short door, in epoll's own form */
+extern const struct eset_ops eset_devepoll_door;
+/* with results in the device's mapping */
+extern const struct eset_ops eset_devepoll_mapped;
+
+static inline bool eset_has(const struct eset *set, enum eset_trait trait)
+{
+	return set->ops->traits & trait;
+}
+
+static inline int eset_open(struct eset *set, const struct eset_ops *ops)
+{
+	*set = (struct eset){ .ops = ops, .fd = -1 };
+	return ops->open(set);
+}
+
+static inline int eset_adopt(struct eset *set, const struct eset_ops *ops,
+			     int fd)
+{
+	*set = (struct eset){ .ops = ops, .fd = -1 };
+	return ops->adopt(set, fd);
+}
+
+static inline void eset_close(struct eset *set)
+{
+	if (set->ops)
+		set->ops->close(set);
+}
+
+static inline int eset_ctl(struct eset *set, int op, int fd, uint32_t events,
+			   uint64_t data)
+{
+	return set->ops->ctl(set, op, fd, events, data);
+}
+
+static inline int eset_add(struct eset *set, int fd, uint32_t events)
+{
+	return eset_ctl(set, EPOLL_CTL_ADD, fd, events, fd);
+}
+
+static inline int eset_mod(struct eset *set, int fd, uint32_t events)
+{
+	return eset_ctl(set, EPOLL_CTL_MOD, fd, events, fd);
+}
+
+static inline int eset_del(struct eset *set, int fd)
+{
+	return eset_ctl(set, EPOLL_CTL_DEL, fd, 0, 0);
+}
+
+/* Poisons @out first. */
+int eset_wait(struct eset *set, struct epoll_event *out, int max, int ms);
+int eset_pwait2(struct eset *set, struct epoll_event *out, int max,
+		const struct timespec *timeout, const sigset_t *mask);
+
+/* The events of the one fd that is ready, or -errno: -ENOMSG if none is. */
+int eset_wait_one(struct eset *set, int fd, int ms);
+/* How many are ready now, or -errno. */
+int eset_drain(struct eset *set);
+/* The events that came with this data, 0 if none did. */
+uint32_t events_of(const struct epoll_event *out, int n, uint64_t data);
+
+/* A thread in one wait on a set. */
+struct ewaiter {
+	struct task task;
+	struct eset set;
+	int ms;
+	int max;
+	struct epoll_event out[WAITER_ROOM];
+	long switches;
+};
+
+/* Starts it, and waits until it sleeps; 0 or -errno. */
+int ewaiter_start(struct ewaiter *w, const struct eset *set, int ms);
+/* Starts one that takes at most so many events and may be done at once. */
+int ewaiter_launch(struct ewaiter *w, const struct eset *set, int max, int ms);
+/* What its wait returned, or -ETIMEDOUT. */
+long ewaiter_join(struct ewaiter *w);
+/* Has it slept, undisturbed, since ewaiter_start()? */
+bool ewaiter_undisturbed(struct ewaiter *w);
+/* How many of them have returned? */
+int ewaiters_done(struct ewaiter *w, int n);
+
+/* The requests of the device themselves, 0 or more or -errno. */
+int dep_request(int fd, unsigned long request, void *arg);
+int dep_request_by_door(int fd, unsigned long request, void *arg);
+int dep_epoll_ctl(int fd, int op, int member, struct epoll_event *event);
+int dep_epoll_wait(int fd, struct epoll_event *out, int max, int ms);
+/* One change by DEVEPOLL_CTL; its result. */
+int dep_change(int fd, const struct devepoll_change *change);
+/* @nr of them; what DEVEPOLL_CTL gave, how many failed in @failed. */
+int dep_changes(int fd, struct devepoll_change *changes, unsigned int nr,
+		uint32_t *failed);
+/* DEVEPOLL_WAIT for what is ready within so many milliseconds. */
+int dep_wait(int fd, struct devepoll_event *out, int max, int ms);
+struct devepoll_event *dep_map_events(int fd, size_t size);
+
+static inline uint64_t address_of(const volatile void *p)
+{
+	return (uintptr_t)p;
+}
+
+#define DEVICE_VARIANTS(fixture)					\
+	FIXTURE_VARIANT(fixture) { const struct eset_ops *ops; };	\
+	FIXTURE_VARIANT_ADD(fixture, devepoll) {			\
+		.ops = &eset_devepoll,					\
+	};								\
+	FIXTURE_VARIANT_ADD(fixture, devepoll_door) {			\
+		.ops = &eset_devepoll_door,				\
+	};								\
+	FIXTURE_VARIANT_ADD(fixture, devepoll_mapped) {			\
+		.ops = &eset_devepoll_mapped,				\
+	}
+
+#define ESET_VARIANTS(fixture)						\
+	DEVICE_VARIANTS(fixture);					\
+	FIXTURE_VARIANT_ADD(fixture, sysepoll) {			\
+		.ops = &eset_sysepoll,					\
+	}
+
+#define ESET_SETUP(fixture)						\
+	FIXTURE_SETUP(fixture)						\
+	{								\
+		ASSERT_EQ(0, eset_open(&self->set, variant->ops))	\
+			TH_LOG("no %s here", variant->ops->name);	\
+	}								\
+	FIXTURE_TEARDOWN(fixture)					\
+	{								\
+		eset_close(&self->set);					\
+	}
+
+/*
+ * The usual fixture: an empty set.  ESET_FIXTURE() runs each test on all back
+ * ends, DEVICE_FIXTURE() on the three ways into the device.
+ */
+#define ESET_FIXTURE(fixture)						\
+	FIXTURE(fixture) { struct eset set; };				\
+	ESET_VARIANTS(fixture);						\
+	ESET_SETUP(fixture)
+
+#define DEVICE_FIXTURE(fixture)						\
+	FIXTURE(fixture) { struct eset set; };				\
+	DEVICE_VARIANTS(fixture);					\
+	ESET_SETUP(fixture)
+
+#endif /* SELFTESTS_ESET_H */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * EPOLLEXCLUSIVE: one of the sets that wait is woken, and what it goes
+ * together with.
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "eset.h"
+
+#define SETS 5
+
+FIXTURE(exclusive) {
+	struct eset sets[SETS];
+	struct ewaiter waiters[SETS];
+	int event;
+};
+
+ESET_VARIANTS(exclusive);
+
+FIXTURE_SETUP(exclusive)
+{
+	int i;
+
+	for (i = 0; i < SETS; i++)
+		ASSERT_EQ(0, eset_open(&self->sets[i], variant->ops))
+			TH_LOG("no %s here", variant->ops->name);
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+}
+
+FIXTURE_TEARDOWN(exclusive)
+{
+	int i;
+
+	for (i = 0; i < SETS; i++)
+		eset_close(&self->sets[i]);
+}
+
+static int add_to_all(struct eset *sets, int fd, uint32_t events)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < SETS && !ret; i++)
+		ret = eset_add(&sets[i], fd, events);
+	return ret;
+}
+
+static int start_all(struct ewaiter *waiters, const struct eset *sets)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < SETS && !ret; i++)
+		ret = ewaiter_start(&waiters[i], &sets[i], -1);
+	return ret;
+}
+
+/* The one waiter that is done, or -1 where it is not one alone. */
+static int the_one_done(struct ewaiter *waiters)
+{
+	int i, one = -1;
+
+	if (ewaiters_done(waiters, SETS) != 1)
+		return -1;
+	for (i = 0; i < SETS; i++)
+		if (atomic_load(&waiters[i].task.done))
+			one = i;
+	return one;
+}
+
+TEST_F(exclusive, wakes_one_set)
+{
+	int i, one;
+
+	ASSERT_EQ(0, add_to_all(self->sets, self->event,
+				EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, start_all(self->waiters, self->sets));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_TRUE(await(the_one_done(self->waiters) >= 0));
+	one = the_one_done(self->waiters);
+	ASSERT_LE(0, one);
+	EXPECT_EQ(1, ewaiter_join(&self->waiters[one]));
+	EXPECT_EQ(EPOLLIN, self->waiters[one].out[0].events);
+	for (i = 0; i < SETS; i++)
+		if (i != one)
+			EXPECT_TRUE(ewaiter_undisturbed(&self->waiters[i]));
+	/* As many again as still wait. */
+	for (i = 1; i < SETS; i++)
+		ASSERT_EQ(0, eventfd_post(self->event));
+	for (i = 0; i < SETS; i++)
+		if (i != one)
+			EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));
+}
+
+TEST_F(exclusive, wakes_in_turn_the_sets_that_wait)
+{
+	int i, j, one, last = -1, count[SETS] = {};
+	bool turns = eset_has(&self->sets[0], TAKES_TURNS);
+
+	ASSERT_EQ(0, add_to_all(self->sets, self->event,
+				EPOLLIN | EPOLLET | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, start_all(self->waiters, self->sets));
+	for (i = 0; i < 4 * SETS; i++) {
+		ASSERT_EQ(0, eventfd_post(self->event));
+		ASSERT_TRUE(await(the_one_done(self->waiters) >= 0));
+		one = the_one_done(self->waiters);
+		ASSERT_EQ(1, ewaiter_join(&self->waiters[one]));
+		count[one]++;
+		if (turns && last >= 0)
+			EXPECT_EQ((last + 1) % SETS, one);
+		last = one;
+		ASSERT_EQ(0, ewaiter_start(&self->waiters[one],
+					   &self->sets[one], -1));
+	}
+	for (j = 0; turns && j < SETS; j++)
+		EXPECT_EQ(4, count[j]);
+	/* Those that sleep on are woken by an fd of their own. */
+	for (j = 0; j < SETS; j++) {
+		int own = eventfd_new();
+
+		ASSERT_EQ(0, eset_add(&self->sets[j], own, EPOLLOUT));
+		EXPECT_EQ(1, ewaiter_join(&self->waiters[j]));
+		EXPECT_EQ(own, self->waiters[j].out[0].data.u64);
+	}
+}
+
+TEST_F(exclusive, passes_by_sets_where_nobody_waits)
+{
+	int i, j;
+
+	ASSERT_EQ(0, add_to_all(self->sets, self->event,
+				EPOLLIN | EPOLLEXCLUSIVE));
+	for (i = 0; i < 3 * SETS; i++) {
+		j = i % SETS;
+		ASSERT_EQ(0, ewaiter_start(&self->waiters[j], &self->sets[j],
+					   -1));
+		ASSERT_EQ(0, eventfd_post(self->event));
+		ASSERT_EQ(1, ewaiter_join(&self->waiters[j]));
+		EXPECT_EQ(EPOLLIN, self->waiters[j].out[0].events);
+		ASSERT_EQ(0, eventfd_take(self->event));
+	}
+}
+
+TEST_F(exclusive, event_that_finds_nobody_waits_for_all)
+{
+	int i;
+
+	ASSERT_EQ(0, add_to_all(self->sets, self->event,
+				EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	for (i = 0; i < SETS; i++)
+		EXPECT_EQ(EPOLLIN,
+			  eset_wait_one(&self->sets[i], self->event, 0));
+	ASSERT_EQ(0, eventfd_take(self->event));
+	for (i = 0; i < SETS; i++)
+		EXPECT_EQ(-ENOMSG,
+			  eset_wait_one(&self->sets[i], self->event, 0));
+}
+
+TEST_F(exclusive, wakes_all_sets_that_are_not_and_one_that_is)
+{
+	int i, done, plain = 2;
+
+	for (i = 0; i < SETS; i++)
+		ASSERT_EQ(0, eset_add(&self->sets[i], self->event, EPOLLIN |
+				      (i < plain ? 0 : EPOLLEXCLUSIVE)));
+	ASSERT_EQ(0, start_all(self->waiters, self->sets));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_TRUE(await(ewaiters_done(self->waiters, SETS) == plain + 1));
+	for (i = 0; i < plain; i++)
+		EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));
+	for (done = 0; i < SETS; i++) {
+		if (atomic_load(&self->waiters[i].task.done))
+			done++;
+		else
+			EXPECT_TRUE(ewaiter_undisturbed(&self->waiters[i]));
+	}
+	EXPECT_EQ(1, done);
+	for (i = 0; i < SETS; i++)
+		ASSERT_EQ(0, eventfd_post(self->event));
+	for (i = plain; i < SETS; i++)
+		EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));
+}
+
+TEST_F(exclusive, reports_a_hang_up_to_every_set)
+{
+	int i, fds[2];
+
+	ASSERT_EQ(0, pipe_pair(fds));
+	ASSERT_EQ(0, add_to_all(self->sets, fds[0], EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, close(fds[1]));
+	for (i = 0; i < SETS; i++)
+		EXPECT_EQ(EPOLLHUP, eset_wait_one(&self->sets[i], fds[0], 0));
+}
+
+TEST_F(exclusive, is_only_set_by_an_add)
+{
+	struct eset *set = &self->sets[0];
+
+	ASSERT_EQ(0, eset_add(set, self->event, EPOLLIN));
+	EXPECT_EQ(-EINVAL, eset_mod(set, self->event,
+				    EPOLLIN | EPOLLEXCLUSIVE));
+	EXPECT_EQ(0, eset_mod(set, self->event, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, eset_del(set, self->event));
+	EXPECT_EQ(-EINVAL, eset_mod(set, self->event,
+				    EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, eset_add(set, self->event, EPOLLIN | EPOLLEXCLUSIVE));
+	EXPECT_EQ(-EINVAL, eset_mod(set, self->event, EPOLLIN));
+	EXPECT_EQ(-EINVAL, eset_mod(set, self->event,
+				    EPOLLIN | EPOLLEXCLUSIVE));
+	EXPECT_EQ(-EEXIST, eset_add(set, self->event, EPOLLIN));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(set, self->event, 0));
+	EXPECT_EQ(0, eset_del(set, self->event));
+}
+
+TEST_F(exclusive, goes_together_with_some_bits)
+{
+	static const uint32_t good[] = {
+		0, EPOLLIN, EPOLLOUT, EPOLLIN | EPOLLOUT, EPOLLERR, EPOLLHUP,
+		EPOLLET, EPOLLWAKEUP,
+		EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP | EPOLLET,
+	};
+	static const uint32_t bad[] = {
+		EPOLLONESHOT, EPOLLPRI, EPOLLRDHUP, EPOLLRDNORM, EPOLLRDBAND,
+		EPOLLWRNORM, EPOLLWRBAND, EPOLLMSG,
+	};
+	struct eset *set = &self->sets[0];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		EXPECT_EQ(0, eset_add(set, self->event,
+				      EPOLLEXCLUSIVE | good[i]))
+			TH_LOG("bits %x", good[i]);
+		EXPECT_EQ(0, eset_del(set, self->event));
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_EQ(-EINVAL, eset_add(set, self->event,
+					    EPOLLIN | EPOLLEXCLUSIVE | bad[i]))
+			TH_LOG("bits %x", bad[i]);
+		EXPECT_EQ(-ENOENT, eset_del(set, self->event));
+	}
+}
+
+TEST_F(exclusive, is_not_for_sets)
+{
+	struct eset *outer = &self->sets[0], *inner = &self->sets[1];
+
+	EXPECT_EQ(-EINVAL, eset_add(outer, inner->fd,
+				    EPOLLIN | EPOLLEXCLUSIVE));
+	EXPECT_EQ(-ENOENT, eset_del(outer, inner->fd));
+	EXPECT_EQ(0, eset_add(outer, inner->fd, EPOLLIN));
+	/* What is wrong with the bits comes before what is there. */
+	EXPECT_EQ(-EINVAL, eset_add(outer, inner->fd,
+				    EPOLLIN | EPOLLEXCLUSIVE));
+	EXPECT_EQ(-EINVAL, eset_mod(outer, inner->fd,
+				    EPOLLIN | EPOLLEXCLUSIVE));
+}
+
+/* A set whose only watcher is a poll(2) of it is woken as well. */
+static long poll_for_ever(void *arg)
+{
+	struct pollfd pfd = { .fd = *(int *)arg, .events = POLLIN };
+
+	return poll(&pfd, 1, -1) == 1 ? pfd.revents : -errno;
+}
+
+TEST_F(exclusive, wakes_who_polls_the_set)
+{
+	struct task task;
+
+	ASSERT_EQ(0, eset_add(&self->sets[0], self->event,
+			      EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, task_start(&task, poll_for_ever, &self->sets[0].fd));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(POLLIN, task_join(&task));
+}
+
+TEST_F(exclusive, that_is_removed_lets_the_next_one_have_it)
+{
+	ASSERT_EQ(0, add_to_all(self->sets, self->event,
+				EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, ewaiter_start(&self->waiters[0], &self->sets[0], -1));
+	ASSERT_EQ(0, ewaiter_start(&self->waiters[3], &self->sets[3], -1));
+	ASSERT_EQ(0, eset_del(&self->sets[0], self->event));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(1, ewaiter_join(&self->waiters[3]));
+	EXPECT_TRUE(ewaiter_undisturbed(&self->waiters[0]));
+	ASSERT_EQ(0, eset_add(&self->sets[0], self->event, EPOLLIN));
+	EXPECT_EQ(1, ewaiter_join(&self->waiters[0]));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Several threads that take events out of one set: each event goes to one of
+ * them, none is lost, and no more of them wake than find work.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "eset.h"
+
+/* How long a race goes on, and how far a slow kernel gets in its own time. */
+#define RACE_NS		(300 * NSEC_PER_MSEC)
+#define LEAST_ROUNDS	20
+
+#define FILES		10
+#define THREADS		4
+
+FIXTURE(share) {
+	struct eset set;
+	int events[FILES];
+};
+
+ESET_VARIANTS(share);
+
+FIXTURE_SETUP(share)
+{
+	int i;
+
+	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
+	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
+		TH_LOG("no %s here", variant->ops->name);
+	for (i = 0; i < FILES; i++) {
+		self->events[i] = eventfd_new();
+		ASSERT_LE(0, self->events[i]);
+	}
+}
+
+FIXTURE_TEARDOWN(share)
+{
+	eset_close(&self->set);
+}
+
+/* Adds all files, with their index as data; 0 or -errno. */
+static int add_all(struct eset *set, const int *files, uint32_t events)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < FILES && !ret; i++)
+		ret = eset_ctl(set, EPOLL_CTL_ADD, files[i], events, i);
+	return ret;
+}
+
+static int post_all(const int *files)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < FILES && !ret; i++)
+		ret = eventfd_post(files[i]);
+	return ret;
+}
+
+/* Threads that take events all the time, each into a count of its own. */
+struct crew {
+	struct eset set;
+	const int *files;
+	int max;
+	/* what is done with an event; true where it counts */
+	bool (*handle)(struct crew *crew, uint64_t file);
+	atomic_ulong taken[FILES];
+	atomic_int busy[FILES];
+	atomic_int clashes;
+	atomic_bool stop;
+	struct task tasks[THREADS];
+};
+
+static long crew_main(void *arg)
+{
+	struct crew *crew = arg;
+	struct epoll_event out[FILES];
+	int i, n;
+
+	while (!atomic_load(&crew->stop)) {
+		/* The time-out is for the end alone. */
+		n = eset_wait(&crew->set, out, crew->max, 50);
+		if (n < 0)
+			return n;
+		for (i = 0; i < n; i++) {
+			if (out[i].data.u64 >= FILES)
+				return -EBADMSG;
+			if (crew->handle(crew, out[i].data.u64))
+				atomic_fetch_add(&crew->taken[out[i].data.u64],
+						 1);
+		}
+	}
+	return 0;
+}
+
+static int crew_start(struct crew *crew)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < THREADS && !ret; i++)
+		ret = task_start(&crew->tasks[i], crew_main, crew);
+	return ret;
+}
+
+static long crew_join(struct crew *crew)
+{
+	long ret = 0;
+	int i;
+
+	atomic_store(&crew->stop, true);
+	for (i = 0; i < THREADS; i++)
+		ret = ret ?: task_join(&crew->tasks[i]);
+	return ret;
+}
+
+static bool all_taken(struct crew *crew, unsigned long each)
+{
+	int i;
+
+	for (i = 0; i < FILES; i++)
+		if (atomic_load(&crew->taken[i]) < each)
+			return false;
+	return true;
+}
+
+static bool just_count(struct crew *crew, uint64_t file)
+{
+	return true;
+}
+
+TEST_F(share, gives_each_edge_to_one_of_several_threads)
+{
+	struct crew crew = { .set = self->set, .handle = just_count };
+	unsigned long round;
+	uint64_t end;
+	int i;
+
+	crew.max = 3;
+	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, crew_start(&crew));
+	end = now_ns() + RACE_NS;
+	for (round = 1; round <= LEAST_ROUNDS || now_ns() < end; round++) {
+		ASSERT_EQ(0, post_all(self->events));
+		ASSERT_TRUE(await(all_taken(&crew, round)))
+			TH_LOG("an event was lost in round %lu", round);
+	}
+	EXPECT_EQ(0, crew_join(&crew));
+	for (i = 0; i < FILES; i++)
+		EXPECT_EQ(round - 1, atomic_load(&crew.taken[i]))
+			TH_LOG("file %d", i);
+}
+
+static bool read_it(struct crew *crew, uint64_t file)
+{
+	return eventfd_take(crew->files[file]) == 0;
+}
+
+TEST_F(share, under_level_loses_nothing_to_several_threads)
+{
+	struct crew crew = {
+		.set = self->set,
+		.files = self->events,
+		.handle = read_it,
+		.max = 2,
+	};
+	unsigned long round;
+	uint64_t end;
+
+	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN));
+	ASSERT_EQ(0, crew_start(&crew));
+	end = now_ns() + RACE_NS;
+	for (round = 1; round <= LEAST_ROUNDS || now_ns() < end; round++) {
+		ASSERT_EQ(0, post_all(self->events));
+		ASSERT_TRUE(await(all_taken(&crew, round)))
+			TH_LOG("an event was lost in round %lu", round);
+	}
+	EXPECT_EQ(0, crew_join(&crew));
+}
+
+static bool read_and_arm(struct crew *crew, uint64_t file)
+{
+	bool took;
+
+	if (atomic_exchange(&crew->busy[file], 1))
+		atomic_fetch_add(&crew->clashes, 1);
+	took = eventfd_take(crew->files[file]) == 0;
+	sched_yield();
+	atomic_store(&crew->busy[file], 0);
+	eset_ctl(&crew->set, EPOLL_CTL_MOD, crew->files[file],
+		 EPOLLIN | EPOLLONESHOT, file);
+	return took;
+}
+
+TEST_F(share, gives_a_one_shot_to_no_two_threads_at_once)
+{
+	struct crew crew = {
+		.set = self->set,
+		.files = self->events,
+		.handle = read_and_arm,
+		.max = 2,
+	};
+	unsigned long round;
+	uint64_t end;
+
+	ASSERT_EQ(0, add_all(&self->set, self->events,
+			     EPOLLIN | EPOLLONESHOT));
+	ASSERT_EQ(0, crew_start(&crew));
+	end = now_ns() + RACE_NS;
+	for (round = 1; round <= LEAST_ROUNDS || now_ns() < end; round++) {
+		ASSERT_EQ(0, post_all(self->events));
+		ASSERT_TRUE(await(all_taken(&crew, round)))
+			TH_LOG("an event was lost in round %lu", round);
+	}
+	EXPECT_EQ(0, crew_join(&crew));
+	EXPECT_EQ(0, atomic_load(&crew.clashes));
+}
+
+/* One wake-up of one file, and as many of its numbers as threads wait. */
+TEST_F(share, wakes_as_many_threads_as_find_work)
+{
+	struct ewaiter waiters[THREADS];
+	int i, j, duplicate;
+
+	for (i = 0; i < THREADS; i++) {
+		duplicate = dup(self->events[0]);
+		ASSERT_LE(0, duplicate);
+		ASSERT_EQ(0, eset_add(&self->set, duplicate,
+				      EPOLLIN | EPOLLET));
+	}
+	for (i = 0; i < THREADS; i++) {
+		ASSERT_EQ(0, ewaiter_launch(&waiters[i], &self->set, 1, -1));
+		ASSERT_EQ(0, await_sleep(waiters[i].task.tid,
+					 self->set.ops->wait_syscall));
+	}
+	ASSERT_EQ(0, eventfd_post(self->events[0]));
+	for (i = 0; i < THREADS; i++) {
+		ASSERT_EQ(1, ewaiter_join(&waiters[i]));
+		EXPECT_EQ(EPOLLIN, waiters[i].out[0].events);
+		for (j = 0; j < i; j++)
+			EXPECT_NE(waiters[j].out[0].data.u64,
+				  waiters[i].out[0].data.u64);
+	}
+	EXPECT_EQ(0, eset_drain(&self->set));
+}
+
+TEST_F(share, wakes_one_thread_for_one_edge)
+{
+	struct ewaiter waiters[THREADS];
+	int i, woken;
+
+	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN | EPOLLET));
+	for (i = 0; i < THREADS; i++)
+		ASSERT_EQ(0, ewaiter_start(&waiters[i], &self->set, -1));
+	for (woken = 1; woken <= THREADS; woken++) {
+		ASSERT_EQ(0, eventfd_post(self->events[woken]));
+		ASSERT_TRUE(await(ewaiters_done(waiters, THREADS) == woken));
+		for (i = 0; i < THREADS; i++)
+			if (!atomic_load(&waiters[i].task.done))
+				EXPECT_TRUE(ewaiter_undisturbed(&waiters[i]));
+	}
+	for (i = 0; i < THREADS; i++)
+		EXPECT_EQ(1, ewaiter_join(&waiters[i]));
+}
+
+TEST_F(share, wakes_all_threads_for_what_stays_ready)
+{
+	struct ewaiter waiters[THREADS];
+	int i;
+
+	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN));
+	for (i = 0; i < THREADS; i++)
+		ASSERT_EQ(0, ewaiter_start(&waiters[i], &self->set, -1));
+	ASSERT_EQ(0, eventfd_post(self->events[0]));
+	for (i = 0; i < THREADS; i++) {
+		EXPECT_EQ(1, ewaiter_join(&waiters[i]));
+		EXPECT_EQ(0, waiters[i].out[0].data.u64);
+	}
+}
+
+/* Who looks while another thread harvests must not find nothing. */
+struct looker {
+	struct eset set;
+	bool (*sees)(struct eset *set);
+	atomic_bool stop;
+	long misses;
+};
+
+static bool sees_by_poll(struct eset *set)
+{
+	return poll_now(set->fd, POLLIN);
+}
+
+static bool sees_by_wait(struct eset *set)
+{
+	struct epoll_event out[FILES];
+
+	return eset_wait(set, out, FILES, 0) > 0;
+}
+
+static long look(void *arg)
+{
+	struct looker *looker = arg;
+
+	while (!atomic_load(&looker->stop))
+		if (!looker->sees(&looker->set))
+			looker->misses++;
+	return looker->misses;
+}
+
+/* How often the set looked empty, or -errno. */
+static long look_and_harvest(struct looker *looker)
+{
+	uint64_t end = now_ns() + RACE_NS;
+	struct epoll_event out[FILES];
+	struct task task;
+	int n;
+
+	n = task_start(&task, look, looker);
+	while (n >= 0 && now_ns() < end)
+		n = eset_wait(&looker->set, out, FILES, 0);
+	atomic_store(&looker->stop, true);
+	return task_join(&task) ?: n < 0 ? n : 0;
+}
+
+TEST_F(share, leaves_a_ready_set_readable_to_poll)
+{
+	struct looker looker = { .set = self->set, .sees = sees_by_poll };
+
+	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN));
+	ASSERT_EQ(0, post_all(self->events));
+	EXPECT_EQ(0, look_and_harvest(&looker));
+}
+
+/* In-tree epoll gives nothing here, for a moment, on older kernels. */
+TEST_F(share, leaves_what_is_ready_to_other_threads)
+{
+	struct looker looker = { .set = self->set, .sees = sees_by_wait };
+
+	if (self->set.ops == &eset_sysepoll)
+		SKIP(return, "epoll does so only of late");
+	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN));
+	ASSERT_EQ(0, post_all(self->events));
+	EXPECT_EQ(0, look_and_harvest(&looker));
+}
+
+TEST_HARNESS_MAIN
