@@ -11,6 +11,7 @@
 #include <linux/devepoll.h>
 
 #include "classic.h"
+#include "compat.h"
 #include "harvest.h"
 #include "instance.h"
 #include "interest.h"
@@ -77,7 +78,7 @@ static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
 ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count)
 {
-	struct pollfd batch[DEP_WRITE_BATCH];
+	struct pollfd batch[DEP_WRITE_BATCH] DEP_UNINITIALIZED;
 	ssize_t done = 0;
 	size_t i, size;
 

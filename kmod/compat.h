@@ -28,6 +28,13 @@
 	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
+/* Kernels of today clear what is on the stack, at a price for large objects. */
+#if __has_attribute(__uninitialized__)
+#define DEP_UNINITIALIZED __attribute__((__uninitialized__))
+#else
+#define DEP_UNINITIALIZED
+#endif
+
 /* since 6.10: an accessor in front of the member */
 #ifndef fd_file
 #define fd_file(f) ((f).file)

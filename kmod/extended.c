@@ -10,6 +10,7 @@
 #include <linux/devepoll.h>
 
 #include "area.h"
+#include "compat.h"
 #include "extended.h"
 #include "harvest.h"
 #include "instance.h"
@@ -59,6 +60,30 @@ struct extended_changes {
 	u32 tried;
 	u32 failed;
 };
+
+/*
+ * Reads a struct of 64-bit words.  What a program knows is nearly always what
+ * we know, and so little is better read than copied.
+ */
+static int words_from_user(u64 *to, size_t size, const void __user *from,
+			   size_t from_size)
+{
+	const u64 __user *word = from;
+	size_t i;
+
+	if (unlikely(size != from_size))
+		return copy_struct_from_user(to, size, from, from_size);
+	if (!user_read_access_begin(from, size))
+		return -EFAULT;
+	for (i = 0; i < size / sizeof(u64); i++)
+		unsafe_get_user(to[i], &word[i], efault);
+	user_read_access_end();
+	return 0;
+
+efault:
+	user_read_access_end();
+	return -EFAULT;
+}
 
 /* Makes the set one of the extended interface, if it is not one of 2001. */
 static noinline int extended_begin(struct dep_instance *inst)
@@ -135,8 +160,8 @@ static int changes_read(struct devepoll_change *batch, u64 address, u32 nr,
 	int err;
 
 	if (size == sizeof(*batch))
-		return copy_from_user(batch, from, nr * sizeof(*batch)) ?
-		       -EFAULT : 0;
+		return words_from_user((u64 *)batch, nr * sizeof(*batch), from,
+				       nr * sizeof(*batch));
 	for (i = 0; i < nr; i++) {
 		err = copy_struct_from_user(&batch[i], sizeof(*batch),
 					    from + i * size, size);
@@ -161,7 +186,7 @@ static int changes_apply_batch(struct dep_instance *inst,
 			       struct extended_changes *changes, u32 nr)
 {
 	u64 first = changes->address + (u64)changes->tried * changes->size;
-	struct devepoll_change batch[DEP_WRITE_BATCH];
+	struct devepoll_change batch[DEP_WRITE_BATCH] DEP_UNINITIALIZED;
 	u32 i;
 	int err;
 
@@ -234,7 +259,7 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 
 	if (size < sizeof(ctl))
 		return -ENOTTY;
-	err = copy_struct_from_user(&ctl, sizeof(ctl), arg, size);
+	err = words_from_user((u64 *)&ctl, sizeof(ctl), arg, size);
 	if (err)
 		return err;
 	if (ctl.flags)
@@ -372,8 +397,8 @@ int dep_extended_prepare(struct dep_instance *inst, unsigned int cmd,
 	call->user = (void __user *)arg;
 	if (_IOC_SIZE(cmd) < sizeof(*args))
 		return -ENOTTY;
-	ret = copy_struct_from_user(args, sizeof(*args), call->user,
-				    _IOC_SIZE(cmd));
+	ret = words_from_user((u64 *)args, sizeof(*args), call->user,
+			      _IOC_SIZE(cmd));
 	if (!ret)
 		ret = wait_check(args);
 	if (!ret)
@@ -415,7 +440,7 @@ int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
 static long extended_wait(struct dep_instance *inst, unsigned int cmd,
 			  unsigned long arg)
 {
-	struct dep_wait_call call;
+	struct dep_wait_call call DEP_UNINITIALIZED;
 	int ret;
 
 	ret = dep_extended_prepare(inst, cmd, arg, &call);
@@ -491,8 +516,11 @@ static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
 	int err;
 
 	if (op != DEVEPOLL_DEL) {
-		if (copy_from_user(&event, u64_to_user_ptr(address),
-				   sizeof(event)))
+		const struct epoll_event __user *from;
+
+		from = u64_to_user_ptr(address);
+		if (get_user(event.events, &from->events) ||
+		    get_user(event.data, &from->data))
 			return -EFAULT;
 		events = (__force u32)event.events;
 		ch.data = event.data;

@@ -40,7 +40,7 @@
 #define DEP_NEST_EDGES		1024
 
 /* Items that a harvester asks between two holds of the instance's lock. */
-#define DEP_ASK_BATCH		8
+#define DEP_ASK_BATCH		16
 
 /* Items that it looks at in one such hold. */
 #define DEP_LOOK_BATCH		64

@@ -23,6 +23,9 @@
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
 
 #include "compat.h"
 #include "limits.h"
@@ -32,22 +35,36 @@
 #include "watch.h"
 #include "worker.h"
 
+/* What stands in a place of a pass. */
+enum ask_kind {
+	/* its file is asked; kept by a reference on it */
+	ASK_FILE,
+	/* its keys are trusted and said what happened; may go this moment */
+	ASK_TOLD,
+	/* its last event; the pass owns it */
+	ASK_CLOSED,
+	/* its number names another file, and it was unhooked; the same */
+	ASK_GHOST,
+};
+
 /**
- * struct dep_ask - one item that is being asked
- * @item: the item, kept by the reference on its file
- * @file: its file, with a reference
+ * struct dep_ask - one item that a pass has taken off the list
+ * @item: the item
  * @data: the item's, when it was taken
- * @events: the item's, when it was taken
- * @revents: what the file answered, of @events
+ * @fd: the number
+ * @kind: what it is about
  * @sent: it was handed out
+ * @events: the item's, when it was taken
+ * @revents: what is to be handed out
  */
 struct dep_ask {
 	struct dep_item *item;
-	struct file *file;
 	u64 data;
-	u16 events;
-	u16 revents;
+	int fd;
+	u8 kind;
 	bool sent;
+	u16 events;
+	u32 revents;
 };
 
 /**
@@ -57,11 +74,12 @@ struct dep_ask {
  * @number: number of the pass
  * @depth: how many sets lie around this one in the call
  * @found: how many items were ready
- * @over: nothing is left that this pass has not met, or a write has failed
- * @err: -EFAULT if a write has failed
+ * @over: nothing is left that this pass has not met
+ * @err: -EFAULT if the results can't be written
  * @nr: length of @asks
- * @asks: what is being asked
- * @ghosts: items that were unhooked because their number names another file
+ * @last: files whose last reference is ours, to be dropped with nothing held
+ * @nr_last: how many
+ * @asks: what was taken
  */
 struct dep_pass {
 	struct dep_instance *inst;
@@ -72,8 +90,9 @@ struct dep_pass {
 	bool over;
 	int err;
 	u32 nr;
+	u32 nr_last;
+	struct file *last[DEP_ASK_BATCH];
 	struct dep_ask asks[DEP_ASK_BATCH];
-	struct list_head ghosts;
 };
 
 static void ready_post(struct dep_instance *inst, struct dep_item *item,
@@ -97,30 +116,34 @@ const struct dep_sink dep_ready_sink = {
 	.forget = ready_forget,
 };
 
-/* Takes M, and announces that items leave the list for a moment. */
+/*
+ * Takes M and L, and announces that items leave the list for a moment: see
+ * dep_ready_may_ask().
+ */
 static int ready_begin(struct dep_instance *inst, unsigned int depth)
 {
 	might_sleep();
 	if (mutex_lock_killable_nested(&inst->mtx, depth))
 		return -EINTR;
+	spin_lock_irq(&inst->lock);
 	WRITE_ONCE(inst->ask_seq, inst->ask_seq + 1);
-	/* Pairs with smp_rmb() in dep_ready_may_ask(). */
+	/* Pairs with smp_rmb() there. */
 	smp_wmb();
 	return 0;
 }
 
+/* Undoes it. */
 static void ready_end(struct dep_instance *inst)
 {
 	/*
 	 * For whoever looked at the list while items were off it, and for what
 	 * is left, or is watched for its level.
 	 */
-	spin_lock_irq(&inst->lock);
-	if (!list_empty(&inst->asks))
+	if (!list_empty(&inst->asks) && inst->nr_waiters)
 		dep_instance_wake(inst);
-	spin_unlock_irq(&inst->lock);
 	/* Pairs with the acquire there: the events are seen posted. */
 	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
+	spin_unlock_irq(&inst->lock);
 	mutex_unlock(&inst->mtx);
 }
 
@@ -169,235 +192,351 @@ static bool item_is_own(const struct dep_item *item)
  * this number, as after fork(2), takes its place.  Whoever else was given the
  * set can't tell.
  */
-static bool item_is_ghost(struct dep_item *item)
+static noinline bool item_is_ghost(struct dep_item *item, bool named)
 {
-	const struct files_struct *files = current->files;
-	const struct file *file;
-
-	if (unlikely(!files))
+	if (!current->files)
 		return false;
-	rcu_read_lock();
-	file = files_lookup_fd_raw(current->files, item->fd);
-	rcu_read_unlock();
-	if (unlikely(file != item->file))
-		return item->files == files && item_is_own(item);
+	if (!named)
+		return item->files == current->files && item_is_own(item);
 	/* The table of a process may change when it executes a program. */
-	if (unlikely(item->files != files) &&
-	    (item_is_own(item) ? thread_group_empty(current) :
-				 item_owner_is_gone(item)))
+	if (item_is_own(item) ? thread_group_empty(current) :
+				item_owner_is_gone(item))
 		dep_item_own(item);
 	return false;
 }
 
-/* An item stays, to be found again by others. */
-static void pass_keep(struct dep_pass *pass, struct dep_item *item)
+/* The usual item is one of the caller's, and its number names its file. */
+static __always_inline bool item_may_be_ghost(const struct dep_item *item,
+					      const struct files_struct *files,
+					      bool *named)
+{
+	/* With interrupts off RCU keeps the table. */
+	*named = files && files_lookup_fd_raw((struct files_struct *)files,
+					      item->fd) == item->file;
+	return !*named || item->files != files;
+}
+
+/* Back to the list: at its end, or at its head if this pass comes again. */
+static void pass_put_back(struct dep_pass *pass, struct dep_item *item)
 {
 	struct dep_instance *inst = pass->inst;
 
-	if (!pass->err) {
-		list_move_tail(&item->ask, &inst->asks);
+	dep_item_list(item);
+	if (!pass->err)
 		return;
-	}
-	/* This pass may come here again. */
 	item->pass = 0;
 	list_move(&item->ask, &inst->asks);
 }
 
-/* Hands an event out, if that is wanted.  True if it is done with. */
-static bool pass_hand_out(struct dep_pass *pass, u64 data, u32 events, int fd)
+/* Fills a place; false if the item has nothing to say after all. */
+static __always_inline bool pass_take_item(struct dep_pass *pass,
+					   struct dep_item *item,
+					   struct dep_ask *ask)
 {
-	pass->found++;
-	if (!pass->results)
-		return false;
-	pass->err = dep_results_put(pass->results, data, events, fd);
-	if (pass->err)
-		pass->over = true;
-	return !pass->err;
-}
-
-/* The last event of an item: frees it when it is handed out. */
-static void pass_take_closed(struct dep_pass *pass, struct dep_item *item)
-{
-	if (!pass_hand_out(pass, item->data, DEVEPOLL_CLOSED, item->fd)) {
-		pass_keep(pass, item);
-		return;
-	}
-	dep_item_unlist(item);
-	list_add(&item->ask, &pass->ghosts);
-}
-
-/* An item whose keys are trusted, and did say what happened. */
-static void pass_take_told(struct dep_pass *pass, struct dep_item *item)
-{
-	u16 events = item->revents & item->events;
-
-	if (events && !pass_hand_out(pass, item->data, events, item->fd)) {
-		pass_keep(pass, item);
-		return;
-	}
-	dep_item_unlist(item);
-	item->revents = 0;
-	if (events && item->mode & DEP_MODE_ONESHOT)
-		item->events = 0;
-}
-
-static void pass_take_ghost(struct dep_pass *pass, struct dep_item *item)
-{
-	struct dep_instance *inst = pass->inst;
-
-	trace_devepoll_close(item);
-	inst->stats.closes++;
-	dep_item_unhook(item);
-	list_add(&item->ask, &pass->ghosts);
-	if (pass->results && item->mode & DEP_MODE_TELL_CLOSED &&
-	    pass_hand_out(pass, item->data, DEVEPOLL_CLOSED, item->fd))
-		item->mode &= ~DEP_MODE_TELL_CLOSED;
-}
-
-static void pass_take_ask(struct dep_pass *pass, struct dep_item *item)
-{
-	struct dep_ask *ask = &pass->asks[pass->nr];
+	const struct files_struct *files = current->files;
+	u16 told = item->revents & item->events;
+	bool named;
 
 	/* Off the list first: a wake-up from now on puts it back. */
-	dep_item_unlist(item);
-	/* The last reference is gone: so will the item be, in a moment. */
-	if (!dep_file_get(item->file))
-		return;
+	list_del_init(&item->ask);
+	pass->inst->nr_asks--;
 	ask->item = item;
-	ask->file = item->file;
 	ask->data = item->data;
-	ask->events = item->events;
-	ask->revents = item->revents & item->events;
+	ask->fd = item->fd;
 	ask->sent = false;
+	ask->events = item->events;
+	ask->revents = told;
+	if (unlikely(item->mode & DEP_MODE_CLOSED)) {
+		ask->kind = ASK_CLOSED;
+		ask->revents = DEVEPOLL_CLOSED;
+		return true;
+	}
+	if (unlikely(item_may_be_ghost(item, files, &named)) &&
+	    item_is_ghost(item, named)) {
+		trace_devepoll_close(item);
+		pass->inst->stats.closes++;
+		dep_item_unhook(item);
+		ask->kind = ASK_GHOST;
+		ask->revents = 0;
+		if (item->mode & DEP_MODE_TELL_CLOSED)
+			ask->revents = DEVEPOLL_CLOSED;
+		return true;
+	}
 	item->revents = 0;
+	if (item->mode & DEP_MODE_TRUST && !item->doubt) {
+		ask->kind = ASK_TOLD;
+		if (told && pass->results && item->mode & DEP_MODE_ONESHOT)
+			item->events = 0;
+		return told;
+	}
 	item->doubt = false;
-	pass->nr++;
+	ask->kind = ASK_FILE;
+	pass->inst->stats.asks++;
+	/* The last reference is gone: so will the item be, in a moment. */
+	return dep_file_get(item->file);
 }
 
-/* Takes the next items off the list, @room of them at most. */
+/* Takes the next items off the list, so many at most. */
 static void pass_take(struct dep_pass *pass, u32 room)
 {
-	struct dep_instance *inst = pass->inst;
+	struct list_head *asks = &pass->inst->asks;
 	struct dep_item *item;
 	u32 looked = 0;
 
+	lockdep_assert_held(&pass->inst->lock);
+	room = min_t(u32, room, DEP_ASK_BATCH);
 	pass->nr = 0;
-	spin_lock_irq(&inst->lock);
-	while (pass->nr < min_t(u32, room, DEP_ASK_BATCH) && !pass->over &&
-	       looked++ < DEP_LOOK_BATCH) {
-		item = list_first_entry_or_null(&inst->asks, struct dep_item,
-						ask);
-		if (!item || item->pass == pass->number) {
+	while (pass->nr < room && looked++ < DEP_LOOK_BATCH) {
+		item = list_first_entry(asks, struct dep_item, ask);
+		if (&item->ask == asks || item->pass == pass->number) {
 			pass->over = true;
-			break;
+			return;
 		}
 		item->pass = pass->number;
-		if (unlikely(item->mode & DEP_MODE_CLOSED))
-			pass_take_closed(pass, item);
-		else if (inst->extended && unlikely(item_is_ghost(item)))
-			pass_take_ghost(pass, item);
-		else if (item->mode & DEP_MODE_TRUST && !item->doubt)
-			pass_take_told(pass, item);
-		else
-			pass_take_ask(pass, item);
-		if (pass->results &&
-		    pass->results->nr + pass->nr >= pass->results->max)
-			break;
+		pass->nr += pass_take_item(pass, item, &pass->asks[pass->nr]);
 	}
-	inst->stats.asks += pass->nr;
-	spin_unlock_irq(&inst->lock);
+	pass->over = list_empty(asks);
 }
 
-/* Asks what was taken, with no spin lock held. */
+/* Asks the files, with no spin lock held. */
 static void pass_ask(struct dep_pass *pass)
 {
-	struct dep_ask *ask;
+	struct dep_ask *ask, *end = pass->asks + pass->nr;
+	struct dep_instance *inner;
+	poll_table table;
 
-	for (ask = pass->asks; ask < pass->asks + pass->nr; ask++) {
-		ask->revents |= ask_file(ask->file, ask->events, pass->depth);
-		if (ask->revents && !pass->err)
-			ask->sent = pass_hand_out(pass, ask->data, ask->revents,
-						  ask->item->fd);
+	init_poll_funcptr(&table, NULL);
+	for (ask = pass->asks; ask < end; ask++) {
+		struct file *file;
+
+		if (ask->kind != ASK_FILE)
+			continue;
+		file = ask->item->file;
+		inner = dep_instance_of(file);
+		table._key = (__force __poll_t)ask->events;
+		if (unlikely(inner))
+			ask->revents |= ask->events & (__force u16)
+				dep_ready_poll(inner, pass->depth + 1);
+		else
+			ask->revents |= ask->events &
+				(__force u16)vfs_poll(file, &table);
 	}
 }
 
-/* What becomes of an item that was ready. */
-static void pass_settle_item(struct dep_pass *pass, const struct dep_ask *ask)
+static void pass_sent(struct dep_pass *pass, struct dep_ask *ask)
+{
+	pass->results->nr++;
+	pass->found++;
+	ask->sent = true;
+}
+
+/* As far as the memory is there this moment: nothing sleeps here. */
+static int pass_send_user(struct dep_pass *pass)
+{
+	struct dep_results *results = pass->results;
+	struct dep_ask *ask, *end = pass->asks + pass->nr;
+	struct epoll_event __user *to_epoll = results->user;
+	struct devepoll_event __user *to = results->user;
+	size_t size = dep_results_size(results);
+
+	to_epoll += results->nr;
+	to += results->nr;
+	if (!user_write_access_begin(results->user + results->nr * size,
+				     pass->nr * size))
+		return -EFAULT;
+	for (ask = pass->asks; ask < end; ask++) {
+		if (!ask->revents)
+			continue;
+		if (results->epoll) {
+			unsafe_put_user((__force __poll_t)ask->revents,
+					&to_epoll->events, efault);
+			unsafe_put_user(ask->data, &to_epoll->data, efault);
+			to_epoll++;
+		} else {
+			unsafe_put_user(ask->data, &to->data, efault);
+			unsafe_put_user(ask->revents, &to->events, efault);
+			unsafe_put_user(ask->fd, &to->fd, efault);
+			to++;
+		}
+		pass_sent(pass, ask);
+	}
+	user_write_access_end();
+	return 0;
+
+efault:
+	user_write_access_end();
+	return -EFAULT;
+}
+
+static void pass_send_kernel(struct dep_pass *pass)
+{
+	struct dep_results *results = pass->results;
+	struct dep_ask *ask, *end = pass->asks + pass->nr;
+
+	for (ask = pass->asks; ask < end; ask++) {
+		if (!ask->revents)
+			continue;
+		results->kernel[results->nr] = (struct devepoll_event) {
+			.data = ask->data,
+			.events = ask->revents,
+			.fd = ask->fd,
+		};
+		pass_sent(pass, ask);
+	}
+}
+
+/* A ghost is counted when it comes again for its last event. */
+static void pass_count(struct dep_pass *pass)
+{
+	struct dep_ask *ask, *end = pass->asks + pass->nr;
+
+	for (ask = pass->asks; ask < end; ask++)
+		pass->found += ask->revents && ask->kind != ASK_GHOST;
+}
+
+/* Hands out what is ready. */
+static void pass_send(struct dep_pass *pass)
+{
+	if (!pass->results) {
+		pass_count(pass);
+	} else if (pass->results->kernel) {
+		pass_send_kernel(pass);
+	} else {
+		pagefault_disable();
+		pass->err = pass_send_user(pass);
+		pagefault_enable();
+	}
+}
+
+/* What becomes of an item whose file was asked: it is still there. */
+static __always_inline void pass_settle_file(struct dep_pass *pass,
+					     const struct dep_ask *ask)
+{
+	struct dep_item *item = ask->item;
+	struct file *file = item->file;
+
+	if (ask->revents) {
+		if (unlikely(!ask->sent)) {
+			item->doubt = true;
+			pass_put_back(pass, item);
+		} else if (item->mode & DEP_MODE_ONESHOT) {
+			item->events = 0;
+			item->revents = 0;
+			dep_item_unlist(item);
+		} else if (!(item->mode & DEP_MODE_EDGE)) {
+			dep_item_list(item);
+		}
+	}
+	/* If the program has closed it meanwhile, its release is ours. */
+	if (unlikely(!dep_file_put_not_last(file)))
+		pass->last[pass->nr_last++] = file;
+}
+
+/* The rest: what has no file, or may have gone with it. */
+static noinline void pass_settle_other(struct dep_pass *pass,
+				       const struct dep_ask *ask)
+{
+	struct dep_instance *inst = pass->inst;
+	struct dep_item *item = ask->item;
+
+	switch (ask->kind) {
+	case ASK_TOLD:
+		/* No item can have come under this number: M is held. */
+		if (ask->sent || dep_fdmap_find(&inst->interest,
+						ask->fd) != item)
+			break;
+		item->events = ask->events;
+		item->revents |= ask->revents;
+		pass_put_back(pass, item);
+		break;
+	case ASK_CLOSED:
+		if (!ask->sent)
+			pass_put_back(pass, item);
+		break;
+	}
+}
+
+/* Frees what has left the set, with nothing held but M. */
+static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
 {
 	struct dep_item *item = ask->item;
 
-	if (!ask->sent) {
-		item->doubt = true;
-		dep_item_list(item);
-		pass_keep(pass, item);
-	} else if (item->mode & DEP_MODE_ONESHOT) {
-		item->events = 0;
-		item->revents = 0;
-		dep_item_unlist(item);
-	} else if (!(item->mode & DEP_MODE_EDGE)) {
-		dep_item_list(item);
+	if (ask->kind == ASK_CLOSED) {
+		if (ask->sent)
+			dep_item_discard(item);
+		return;
 	}
+	dep_watch_detach(item);
+	if (ask->sent || !(item->mode & DEP_MODE_TELL_CLOSED)) {
+		dep_item_free(item);
+		return;
+	}
+	item->pass = 0;
+	spin_lock_irq(&pass->inst->lock);
+	dep_item_close(item);
+	spin_unlock_irq(&pass->inst->lock);
+	pass->over = false;
 }
 
-/* M is held and the files are ours: the items are all there. */
-static void pass_settle(struct dep_pass *pass)
+/* M is held and the files are ours: the items that were asked are there. */
+static bool pass_settle(struct dep_pass *pass)
 {
-	struct dep_instance *inst = pass->inst;
+	bool drop = false;
 	u32 i;
 
-	spin_lock_irq(&inst->lock);
-	/* After an error backwards, since they go to the head of the list. */
 	for (i = 0; i < pass->nr; i++) {
-		u32 nr = pass->err ? pass->nr - 1 - i : i;
+		/* After an error they go to the head of the list. */
+		u32 nr = unlikely(pass->err) ? pass->nr - 1 - i : i;
+		struct dep_ask *ask = &pass->asks[nr];
 
-		if (pass->asks[nr].revents)
-			pass_settle_item(pass, &pass->asks[nr]);
-	}
-	spin_unlock_irq(&inst->lock);
-	for (i = 0; i < pass->nr; i++)
-		put_file(pass->asks[i].file);
-}
-
-static void pass_drop(struct dep_pass *pass)
-{
-	struct dep_instance *inst = pass->inst;
-	struct dep_item *item, *next;
-
-	list_for_each_entry_safe(item, next, &pass->ghosts, ask) {
-		list_del_init(&item->ask);
-		if (item->mode & DEP_MODE_CLOSED) {
-			dep_item_discard(item);
+		if (likely(ask->kind == ASK_FILE)) {
+			pass_settle_file(pass, ask);
 			continue;
 		}
-		dep_watch_detach(item);
-		if (item->mode & DEP_MODE_TELL_CLOSED) {
-			item->pass = 0;
-			spin_lock_irq(&inst->lock);
-			dep_item_close(item);
-			spin_unlock_irq(&inst->lock);
-		} else {
-			dep_item_free(item);
-		}
+		if (ask->kind != ASK_TOLD || !ask->sent)
+			pass_settle_other(pass, ask);
+		drop |= ask->kind > ASK_TOLD;
 	}
+	return drop;
+}
+
+/* What can't be done under L, between two batches. */
+static noinline void pass_clean(struct dep_pass *pass)
+{
+	u32 i;
+
+	spin_unlock_irq(&pass->inst->lock);
+	for (i = 0; i < pass->nr; i++) {
+		if (pass->asks[i].kind > ASK_TOLD)
+			pass_drop(pass, &pass->asks[i]);
+	}
+	while (pass->nr_last)
+		dep_worker_fput(pass->last[--pass->nr_last]);
+	spin_lock_irq(&pass->inst->lock);
 }
 
 /*
- * Goes along the list until @enough items were found ready.  M is held.  Asks
- * nothing more when the caller is being killed.
+ * Goes along the list until @enough items were found ready.  M is held, and L
+ * when it is called and when it returns.  Asks nothing more when the caller is
+ * being killed.
  */
 static void pass_run(struct dep_pass *pass, u32 enough)
 {
-	lockdep_assert_held(&pass->inst->mtx);
-	while (!pass->over && pass->found < enough &&
+	struct dep_instance *inst = pass->inst;
+
+	lockdep_assert_held(&inst->mtx);
+	while (!pass->over && !pass->err && pass->found < enough &&
 	       !fatal_signal_pending(current)) {
 		pass_take(pass, enough - pass->found);
-		if (pass->nr) {
-			pass_ask(pass);
-			pass_settle(pass);
-		}
-		if (unlikely(!list_empty(&pass->ghosts)))
-			pass_drop(pass);
+		if (!pass->nr && pass->over)
+			break;
+		spin_unlock_irq(&inst->lock);
+		pass_ask(pass);
+		pass_send(pass);
 		cond_resched();
+		spin_lock_irq(&inst->lock);
+		if (pass_settle(pass) || pass->nr_last)
+			pass_clean(pass);
 	}
 }
 
@@ -411,7 +550,7 @@ static void pass_init(struct dep_pass *pass, struct dep_instance *inst,
 	pass->found = 0;
 	pass->over = false;
 	pass->err = 0;
-	INIT_LIST_HEAD(&pass->ghosts);
+	pass->nr_last = 0;
 }
 
 static u32 pass_number(struct dep_instance *inst)
@@ -424,7 +563,7 @@ static u32 pass_number(struct dep_instance *inst)
 
 static int collect_once(struct dep_instance *inst, struct dep_results *results)
 {
-	struct dep_pass pass;
+	struct dep_pass pass DEP_UNINITIALIZED;
 
 	pass_init(&pass, inst, 0);
 	if (ready_begin(inst, 0))
@@ -434,13 +573,8 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	pass.number = results->pass;
 	pass.results = results;
 	pass_run(&pass, results->max - results->nr);
-
-	spin_lock_irq(&inst->lock);
-	if (results->nr) {
-		inst->stats.harvests++;
-		inst->stats.events += results->nr;
-	}
-	spin_unlock_irq(&inst->lock);
+	inst->stats.harvests += !!results->nr;
+	inst->stats.events += pass.found;
 	ready_end(inst);
 	return pass.err;
 }
@@ -492,7 +626,7 @@ int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
  */
 u32 dep_ready_count(struct dep_instance *inst, u32 enough)
 {
-	struct dep_pass pass;
+	struct dep_pass pass DEP_UNINITIALIZED;
 
 	pass_init(&pass, inst, 0);
 	if (ready_begin(inst, 0))
@@ -505,7 +639,7 @@ u32 dep_ready_count(struct dep_instance *inst, u32 enough)
 
 static bool ready_any(struct dep_instance *inst, unsigned int depth)
 {
-	struct dep_pass pass;
+	struct dep_pass pass DEP_UNINITIALIZED;
 
 	pass_init(&pass, inst, depth);
 	if (ready_begin(inst, depth))
@@ -556,7 +690,6 @@ static void ask_all(struct dep_instance *inst, bool harvesting,
 
 	if (ready_begin(inst, depth))
 		return;
-	spin_lock_irq(&inst->lock);
 	/* It may have become one of the extended interface just now. */
 	left = inst->extended ? 0 : inst->nr_items;
 	for (; left && !list_empty(&inst->asks); left--) {
@@ -564,7 +697,6 @@ static void ask_all(struct dep_instance *inst, bool harvesting,
 		if (fatal_signal_pending(current))
 			break;
 	}
-	spin_unlock_irq(&inst->lock);
 	ready_end(inst);
 }
 

@@ -5,10 +5,8 @@
 #ifndef DEVEPOLL_RESULTS_H
 #define DEVEPOLL_RESULTS_H
 
-#include <linux/errno.h>
 #include <linux/eventpoll.h>
 #include <linux/types.h>
-#include <linux/uaccess.h>
 
 #include <linux/devepoll.h>
 
@@ -40,65 +38,6 @@ static inline size_t dep_results_size(const struct dep_results *results)
 {
 	return results->epoll ? sizeof(struct epoll_event) :
 				sizeof(struct devepoll_event);
-}
-
-static inline int dep_results_put_user(struct dep_results *results, u64 data,
-				       u32 events, int fd)
-{
-	struct devepoll_event __user *to = results->user;
-	struct epoll_event __user *to_epoll = results->user;
-
-	to += results->nr;
-	to_epoll += results->nr;
-	if (!user_write_access_begin(results->user + results->nr *
-				     dep_results_size(results),
-				     dep_results_size(results)))
-		return -EFAULT;
-	if (results->epoll) {
-		unsafe_put_user((__force __poll_t)events, &to_epoll->events,
-				efault);
-		unsafe_put_user(data, &to_epoll->data, efault);
-	} else {
-		unsafe_put_user(data, &to->data, efault);
-		unsafe_put_user(events, &to->events, efault);
-		unsafe_put_user(fd, &to->fd, efault);
-	}
-	user_write_access_end();
-	return 0;
-
-efault:
-	user_write_access_end();
-	return -EFAULT;
-}
-
-/**
- * dep_results_put() - write one event
- * @results: the events; there is room
- * @data: what the program gets back
- * @events: what is ready
- * @fd: the number
- *
- * Context: any of the calling process; does not sleep.
- * Return: 0, or -EFAULT if the memory is not there this moment.
- */
-static inline int dep_results_put(struct dep_results *results, u64 data,
-				  u32 events, int fd)
-{
-	int err = 0;
-
-	if (results->kernel) {
-		results->kernel[results->nr] = (struct devepoll_event) {
-			.data = data,
-			.events = events,
-			.fd = fd,
-		};
-	} else {
-		pagefault_disable();
-		err = dep_results_put_user(results, data, events, fd);
-		pagefault_enable();
-	}
-	results->nr += !err;
-	return err;
 }
 
 #endif /* DEVEPOLL_RESULTS_H */

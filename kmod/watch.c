@@ -206,6 +206,18 @@ static noinline void wait_pollfree(struct dep_wait *wait)
 	smp_store_release(&wait->head, NULL);
 }
 
+/* An exclusive item leaves with an event: the others like it shall ask. */
+static noinline void watch_hand_over(struct dep_watch *watch)
+{
+	struct dep_item *item;
+
+	lockdep_assert_held(&watch->lock);
+	list_for_each_entry(item, &watch->items, link) {
+		if (item_is_exclusive(item))
+			watch_notify(item, 0);
+	}
+}
+
 /*
  * The wake function.  Runs under the lock of the wait queue, in any context.
  */
@@ -553,7 +565,7 @@ void dep_watch_detach(struct dep_item *item)
 		watch->nr_exclusive -= item_is_exclusive(item);
 		/* It may have been the only one that was told. */
 		if (item->handover)
-			watch_notify_all(watch, 0);
+			watch_hand_over(watch);
 		spin_unlock_irq(&watch->lock);
 	}
 	spin_unlock(&bucket->lock);
