@@ -82,8 +82,9 @@ static bool set_remove(struct set *set, const int *fds, int n)
 
 static int set_harvest(struct set *set, int timeout)
 {
-	int i, n = devepoll_epoll_wait(set->fd, set->events, set->nfds, timeout);
+	int i, n;
 
+	n = devepoll_epoll_wait(set->fd, set->events, set->nfds, timeout);
 	for (i = 0; i < n; i++)
 		consume(set->events[i].data.fd, set->events[i].events);
 	return n;
