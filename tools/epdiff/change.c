@@ -178,16 +178,18 @@ void change_play(struct world *w, const struct op *given)
 
 static int side_odd(struct world *w, const struct op *op, int side)
 {
-	struct epoll_event ev = { .events = op->events }, *evp = &ev;
+	struct epoll_event ev = { .events = op->events & EVENTS_KNOWN };
+	struct epoll_event *evp = &ev;
 	int set = set_fd(op->set, side), verb = EPOLL_CTL_ADD;
 	int fd = target_fd(op->fd, side);
+	unsigned int door = op->door;
 
 	switch ((unsigned int)op->n % ODDS) {
 	case ODD_VERB:
-		verb = 7;
-		break;
 	case ODD_VERB_ZERO:
-		verb = 0;
+		verb = op->n % ODDS == ODD_VERB ? 7 : 0;
+		/* At the door of epoll_ctl() it is no request at all. */
+		door &= 1;
 		break;
 	case ODD_NO_EVENT_ADD:
 		evp = NULL;
@@ -211,7 +213,7 @@ static int side_odd(struct world *w, const struct op *op, int side)
 		fd = set;
 		verb = 1 + op->fd % 3;
 	}
-	return w->sides[side]->ctl(set, verb, fd, evp, op->door);
+	return w->sides[side]->ctl(set, verb, fd, evp, door);
 }
 
 void change_play_odd(struct world *w, const struct op *op)

@@ -11,8 +11,11 @@
 
 struct devepoll_change;
 
-/* Ways to ask the device; other engines know only one. */
-enum { DOOR_EPOLL_CTL = 2, DOORS = 8 };
+/*
+ * Ways to ask the device; other engines know only one.  The last two wait into
+ * the same memory each time, so they are for one thread.
+ */
+enum { DOOR_EPOLL_CTL = 2, DOOR_MAPPED = 6, DOORS = 8 };
 
 /**
  * struct engine - one side

@@ -131,7 +131,7 @@ static int wait_args(int set, struct devepoll_wait_args *args,
 	int max = args->max_events;
 
 	if (max > 0 && max <= MAP_EVENTS) {
-		if (door >= 6)
+		if (door >= DOOR_MAPPED)
 			return wait_mapped(set, args, out, shortly);
 		if (door >= 4)
 			return wait_native(set, args, out, shortly);

@@ -96,6 +96,7 @@ void gen_begin(struct gen *gen, struct world *w, uint64_t seed)
 	gen->edge = rng_below(rng, 17);
 	gen->nest = gen->sets > 1 && rng_once_in(rng, 2) ?
 		    rng_below(rng, 4) : 0;
+	gen->share = rng_once_in(rng, 12);
 	gen->small = rng_below(rng, 17);
 	if (without_nest)
 		gen->nest = 0;
@@ -138,6 +139,18 @@ static unsigned int free_slot(struct gen *gen, struct world *w)
 	return slot;
 }
 
+/* A set; in most worlds none that is in another one already. */
+static unsigned int any_set(struct gen *gen, struct world *w, unsigned int set)
+{
+	unsigned int target = SLOTS + rng_below(&gen->rng, gen->sets), outer;
+
+	for (outer = 0; outer < SETS && !gen->share; outer++) {
+		if (outer != set && w->members[outer][target].in)
+			return open_slot(gen, w);
+	}
+	return target;
+}
+
 static unsigned int any_target(struct gen *gen, struct world *w, bool is_in,
 			       unsigned int set)
 {
@@ -145,7 +158,7 @@ static unsigned int any_target(struct gen *gen, struct world *w, bool is_in,
 
 	for (tries = 0; tries < 10; tries++) {
 		if (rng_below(&gen->rng, 16) < gen->nest)
-			target = SLOTS + rng_below(&gen->rng, gen->sets);
+			target = any_set(gen, w, set);
 		else
 			target = open_slot(gen, w);
 		if (w->members[set][target].in == is_in ||
@@ -193,7 +206,8 @@ static int any_limit(struct gen *gen)
 static unsigned int any_door(struct gen *gen)
 {
 	/* The mapping is made anew each time, which takes long. */
-	unsigned int doors = rng_once_in(&gen->rng, 20) ? DOORS : DOORS - 2;
+	unsigned int doors = rng_once_in(&gen->rng, 20) ? DOORS :
+							     DOOR_MAPPED;
 
 	return rng_below(&gen->rng, doors);
 }

@@ -18,6 +18,7 @@
  * @sets: how many sets
  * @edge: of 16 items so many are edge-triggered
  * @nest: of 16 targets so many are sets
+ * @share: a set may be in several others
  * @small: of 16 waits so many take only a few events
  *
  * It has to lie in shared memory, as the world does.
@@ -32,6 +33,7 @@ struct gen {
 	unsigned int sets;
 	unsigned int edge;
 	unsigned int nest;
+	bool share;
 	unsigned int small;
 };
 

@@ -2,6 +2,7 @@
 /* Where the device is meant to differ from epoll: one row each. */
 #include <errno.h>
 
+#include "settle.h"
 #include "world.h"
 
 const struct intended_row intended_rows[INTENDED_NR] = {
@@ -16,6 +17,10 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 	[INTENDED_GHOST_NESTED] = {
 		"ghost-nested", "A number that is closed while its file lives on",
 		"until it is dropped it wakes outer sets: in a set that is a member both are told to DEL it",
+	},
+	[INTENDED_GHOST_FORKED] = {
+		"ghost-forked", "A number that another process has added",
+		"a child can't tell a ghost of its parent's: it is told to DEL them before the fork",
 	},
 	[INTENDED_REVIVED] = {
 		"revived", "A number that names the same file again",
@@ -33,18 +38,15 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 		"set-key", "A set in a set that is not asked for EPOLLIN",
 		"epoll's wake-up says EPOLLIN, the device's nothing: it is asked for, too",
 	},
+	[INTENDED_SET_LATE] = {
+		"set-late", "A set in several sets",
+		"a worker tells the outer sets, so each operation is given time",
+	},
 	[INTENDED_UNKNOWN_BITS] = {
 		"unknown-bits", "Unknown bits of events",
 		"DEVEPOLL_CTL must give EINVAL; the door of epoll_ctl() is compared",
 	},
 };
-
-/* The bits that epoll_ctl(2) knows. */
-#define EVENTS_KNOWN \
-	(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | EVENT_NVAL | \
-	 EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | EPOLLWRBAND | EPOLLMSG | \
-	 EPOLLRDHUP | EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET)
-#define EVENT_NVAL	0x20u
 
 static void met(struct world *w, enum intended which)
 {
@@ -63,6 +65,22 @@ static void side_del(struct world *w, int side, unsigned int set,
 	if (ret)
 		differ(w, "%s has no item to DEL before the close of %u in set %u: %d",
 		       w->sides[side]->name, slot, set, ret);
+}
+
+void intended_settle(struct world *w)
+{
+	unsigned int set, outer, members;
+
+	for (set = 0; w->dev >= 0 && set < SETS; set++) {
+		members = 0;
+		for (outer = 0; outer < SETS; outer++)
+			members += w->members[outer][SLOTS + set].in;
+		if (members > 1) {
+			met(w, INTENDED_SET_LATE);
+			settle_workers();
+			return;
+		}
+	}
 }
 
 static bool is_member(const struct world *w, unsigned int set)
@@ -91,13 +109,13 @@ static void drop_ghost(struct world *w, unsigned int set, unsigned int slot,
 		       ret);
 }
 
-static void drop_ghosts(struct world *w, unsigned int set)
+static void drop_ghosts(struct world *w, unsigned int set, enum intended why)
 {
 	unsigned int slot;
 
 	for (slot = 0; slot < SLOTS; slot++) {
 		if (w->members[set][slot].ghost)
-			drop_ghost(w, set, slot, INTENDED_GHOST_NESTED);
+			drop_ghost(w, set, slot, why);
 	}
 }
 
@@ -124,6 +142,14 @@ void intended_close(struct world *w, unsigned int slot)
 			met(w, INTENDED_GHOST);
 		}
 	}
+}
+
+void intended_fork(struct world *w)
+{
+	unsigned int set;
+
+	for (set = 0; w->dev >= 0 && set < SETS; set++)
+		drop_ghosts(w, set, INTENDED_GHOST_FORKED);
 }
 
 void intended_open(struct world *w, unsigned int slot, uint32_t serial)
@@ -173,7 +199,7 @@ const struct op *intended_change(struct world *w, const struct op *op,
 		met(w, INTENDED_SET_KEY);
 	}
 	if (op->fd >= SLOTS && op->verb == OP_ADD)
-		drop_ghosts(w, op->fd - SLOTS);
+		drop_ghosts(w, op->fd - SLOTS, INTENDED_GHOST_NESTED);
 	if (op->events & ~EVENTS_KNOWN) {
 		other->door = DOOR_EPOLL_CTL;
 		other->hold = 0;

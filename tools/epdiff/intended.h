@@ -20,10 +20,12 @@ enum intended {
 	INTENDED_GHOST,
 	INTENDED_STALE_DEL,
 	INTENDED_GHOST_NESTED,
+	INTENDED_GHOST_FORKED,
 	INTENDED_REVIVED,
 	INTENDED_FOREIGN,
 	INTENDED_EPOLL_MEMBER,
 	INTENDED_SET_KEY,
+	INTENDED_SET_LATE,
 	INTENDED_UNKNOWN_BITS,
 	INTENDED_NR,
 };
@@ -45,11 +47,17 @@ extern const struct intended_row intended_rows[INTENDED_NR];
 /* A number that was added is about to be closed while its file lives on. */
 void intended_close(struct world *w, unsigned int slot);
 
+/* A child is about to be made. */
+void intended_fork(struct world *w);
+
 /* A number is about to name the file of this serial. */
 void intended_open(struct world *w, unsigned int slot, uint32_t serial);
 
 /* The file of this serial is gone. */
 void intended_gone(struct world *w, uint32_t serial);
+
+/* An operation is done: what the device leaves to later is waited for. */
+void intended_settle(struct world *w);
 
 /**
  * struct change - a change and what became of it on one side

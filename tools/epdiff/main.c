@@ -15,6 +15,7 @@
 
 #include "run.h"
 #include "settle.h"
+#include "threads.h"
 
 #define SHRINK_SECONDS	60
 
@@ -25,6 +26,7 @@ struct options {
 	int64_t ops;
 	double seconds;
 	double shrink;
+	bool threads;
 };
 
 static void usage(FILE *out)
@@ -40,6 +42,7 @@ static void usage(FILE *out)
 	      "  --seconds S    or after so much time\n"
 	      "  --replay FILE  the operations of a file; - is standard input\n"
 	      "  --shrink S     seconds to spend on making a sequence short; 60\n"
+	      "  --threads      instead: threads that harvest at once; no --replay of that\n"
 	      "  --without A,B  leave out verbs, kinds of files, nest, exclusive, bits, hold\n"
 	      "  --list         the intended differences, and all names\n"
 	      "\n"
@@ -101,6 +104,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "replay", required_argument, NULL, 'r' },
 		{ "shrink", required_argument, NULL, 'k' },
 		{ "without", required_argument, NULL, 'w' },
+		{ "threads", no_argument, NULL, 'T' },
 		{ "list", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
@@ -129,6 +133,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case 'w':
 			parse_without(optarg);
+			break;
+		case 'T':
+			o->threads = true;
 			break;
 		case 'l':
 			list();
@@ -268,6 +275,9 @@ int main(int argc, char **argv)
 		o.seed = 1;
 	parse_options(argc, argv, &o);
 	signal(SIGPIPE, SIG_IGN);
+	if (o.threads)
+		return !threads_play(o.sides, o.seed, o.ops,
+				     o.seconds ? now_seconds() + o.seconds : 0);
 	settle_init(o.sides[0]->is_device || o.sides[1]->is_device);
 	run = run_new(o.sides);
 	return o.replay ? replay(run, &o) : fuzz(run, &o);

@@ -20,6 +20,13 @@
  */
 enum { SLOTS = 20, SETS = 3, TARGETS = SLOTS + SETS };
 
+/* The bits of events that epoll_ctl(2) knows. */
+#define EVENT_NVAL	0x20u
+#define EVENTS_KNOWN \
+	(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | EVENT_NVAL | \
+	 EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | EPOLLWRBAND | EPOLLMSG | \
+	 EPOLLRDHUP | EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET)
+
 enum verb {
 	OP_MAKE,	/* a new file in slot fd, its other end in slot to */
 	OP_CLOSE,

@@ -29,6 +29,7 @@ static void play_fork(struct world *w, const struct player *player, int n)
 		return;
 	if (end > w->nops)
 		end = w->nops;
+	intended_fork(w);
 	pid = fork();
 	if (pid < 0)
 		err(2, "fork");
@@ -151,6 +152,7 @@ static void play_until(struct world *w, const struct player *player,
 		if (player->next)
 			player->next(w, op, player->arg);
 		play_op(w, player, op);
+		intended_settle(w);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "settle.h"
@@ -166,4 +167,11 @@ void settle_timer(int fd)
 
 	if (poll(&pfd, 1, BOUND_MS) != 1)
 		errx(3, "a timer does not expire");
+}
+
+void settle_workers(void)
+{
+	static const struct timespec pause = { .tv_nsec = 2000000 };
+
+	nanosleep(&pause, NULL);
 }

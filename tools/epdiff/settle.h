@@ -33,4 +33,7 @@ void settle_pty_after(int fd);
 /* A timer that was set to the past has expired. */
 void settle_timer(int fd);
 
+/* Workers that were woken have run, being on this processor. */
+void settle_workers(void);
+
 #endif /* EPDIFF_SETTLE_H */

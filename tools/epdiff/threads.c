@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Several threads that harvest one set of each side, and what is defined then.
+ *
+ * In each round two producers post to the files while threads of both sides
+ * sleep in waits without a time-out.  However it is timed, each side must be
+ * told of a file
+ *
+ *   once, if it is one-shot;
+ *   at least once, and not more often than was posted, if it is edge-triggered;
+ *   the same over two sets together, twice at most as often, if exclusive,
+ *   where the other side does not watch it: a wake-up is for one set of both;
+ *   never, if it was removed before it was posted to.
+ *
+ * An event that does not come is waited for long, and then is a difference.
+ */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "crowd.h"
+#include "file.h"
+#include "run.h"
+#include "threads.h"
+
+#define ROUNDS		50
+#define BOUND_SECONDS	20
+
+static const char *const mode_names[MODES] = {
+	"one-shot", "edge", "exclusive", "removed",
+};
+
+/* Whether a side has been told of a file, if it must. */
+static bool is_told(struct crowd *c, int side, int file)
+{
+	return !c->files[file].posts || !crowd_watches(c, side, file) ||
+	       atomic_load(&c->seen[side][file]);
+}
+
+static bool all_are_told(struct crowd *c)
+{
+	int i;
+
+	for (i = 0; i < FILES; i++) {
+		if (!is_told(c, 0, i) || !is_told(c, 1, i))
+			return false;
+	}
+	return true;
+}
+
+static unsigned int told_at_most(const struct crowd *c, int side, int file)
+{
+	const struct posted *f = &c->files[file];
+
+	if (!crowd_watches(c, side, file))
+		return 0;
+	switch (f->mode) {
+	case MODE_ONESHOT:
+		return !!f->posts;
+	case MODE_EXCLUSIVE:
+		return 2 * f->posts;
+	default:
+		return f->posts;
+	}
+}
+
+static bool judge_file(struct crowd *c, int side, int file)
+{
+	const struct posted *f = &c->files[file];
+	unsigned int seen = atomic_load(&c->seen[side][file]);
+	unsigned int bits = atomic_load(&c->bits[side][file]);
+
+	if (is_told(c, side, file) && seen <= told_at_most(c, side, file) &&
+	    !(bits & ~EPOLLIN))
+		return true;
+	printf("# %s: %s %s %d was posted to %u times, told of %u times: %#x\n",
+	       c->sides[side]->name, mode_names[f->mode],
+	       file_kind_name(f->kind), file, f->posts, seen, bits);
+	return false;
+}
+
+/* One round.  Return: whether all was as it must be. */
+static bool play_round(struct crowd *c, struct rng *rng)
+{
+	static const struct timespec pause = { .tv_nsec = 100000 };
+	double until;
+	bool good;
+	int i;
+
+	/* Should a call never return, the signal ends this process. */
+	alarm(4 * BOUND_SECONDS);
+	crowd_arm(c, rng);
+	crowd_post(c);
+	until = now_seconds() + BOUND_SECONDS;
+	while (!all_are_told(c) && !atomic_load(&c->bad) &&
+	       now_seconds() < until)
+		nanosleep(&pause, NULL);
+	/* Before judging, so that what comes too often has come. */
+	good = crowd_drain(c);
+	for (i = 0; i < FILES; i++)
+		good = judge_file(c, 0, i) && judge_file(c, 1, i) && good;
+	if (atomic_load(&c->bad)) {
+		printf("# a wait without a time-out gives %d\n",
+		       atomic_load(&c->bad));
+		good = false;
+	}
+	return good;
+}
+
+/* Some rounds with the same files.  Return: whether they went well. */
+static bool play_rounds(const struct engine *const sides[2], uint64_t seed,
+			int64_t *ops)
+{
+	struct crowd c = { .sides = { sides[0], sides[1] } };
+	int rounds = ROUNDS, i;
+	bool good = true;
+	struct rng rng;
+
+	rng_seed(&rng, seed);
+	crowd_begin(&c, seed, &rng);
+	while (good && rounds--) {
+		good = play_round(&c, &rng);
+		for (i = 0; i < FILES; i++)
+			*ops += c.files[i].posts;
+	}
+	crowd_end(&c, good);
+	return good;
+}
+
+bool threads_play(const struct engine *const sides[2], uint64_t seed,
+		  int64_t ops, double until)
+{
+	uint64_t first = seed;
+	int64_t done = 0;
+	bool good = true;
+
+	while (good && done < ops && !(until && now_seconds() > until)) {
+		good = play_rounds(sides, seed, &done);
+		if (!good)
+			printf("# DIFFERENCE with threads, --threads --seed %llu\n",
+			       (unsigned long long)seed);
+		seed++;
+	}
+	printf("# %s:%s with threads: %lld events posted, seeds %llu to %llu\n",
+	       sides[0]->name, sides[1]->name, (long long)done,
+	       (unsigned long long)first, (unsigned long long)seed - 1);
+	return good;
+}
