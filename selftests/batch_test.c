@@ -194,9 +194,10 @@ TEST_F(batch, refuses_unknown_ops_and_flags_one_by_one)
 		  apply(variant->request, self->set.fd, changes,
 			ARRAY_SIZE(changes), &failed));
 	EXPECT_EQ(6, failed);
-	for (i = 0; i < ARRAY_SIZE(changes); i++)
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
 		EXPECT_EQ(expected[i], changes[i].result)
 			TH_LOG("change %zu", i);
+	}
 }
 
 TEST_F(batch, of_many_works_as_a_few)

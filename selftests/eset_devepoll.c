@@ -189,7 +189,7 @@ static int convert(struct epoll_event *out, int max,
 {
 	int i;
 
-	if (n > max)
+	if (n > 0 && n > max)
 		return -EOVERFLOW;
 	for (i = 0; i < n; i++) {
 		out[i].events = events[i].events;

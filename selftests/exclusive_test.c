@@ -25,9 +25,10 @@ FIXTURE_SETUP(exclusive)
 {
 	int i;
 
-	for (i = 0; i < SETS; i++)
+	for (i = 0; i < SETS; i++) {
 		ASSERT_EQ(0, eset_open(&self->sets[i], variant->ops))
 			TH_LOG("no %s here", variant->ops->name);
+	}
 	self->event = eventfd_new();
 	ASSERT_LE(0, self->event);
 }

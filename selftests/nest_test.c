@@ -28,9 +28,10 @@ FIXTURE_SETUP(nest)
 {
 	int i;
 
-	for (i = 0; i < LEVELS; i++)
+	for (i = 0; i < LEVELS; i++) {
 		ASSERT_EQ(0, eset_open(&self->sets[i], variant->ops))
 			TH_LOG("no %s here", variant->ops->name);
+	}
 	self->inner = &self->sets[0];
 	self->outer = &self->sets[LEVELS - 1];
 	self->event = eventfd_new();

@@ -152,9 +152,10 @@ TEST_F(share, gives_each_edge_to_one_of_several_threads)
 			TH_LOG("an event was lost in round %lu", round);
 	}
 	EXPECT_EQ(0, crew_join(&crew));
-	for (i = 0; i < FILES; i++)
+	for (i = 0; i < FILES; i++) {
 		EXPECT_EQ(round - 1, atomic_load(&crew.taken[i]))
 			TH_LOG("file %d", i);
+	}
 }
 
 static bool read_it(struct crew *crew, uint64_t file)

@@ -273,10 +273,11 @@ TEST_F(bad_mask, of_a_wrong_size_is_refused)
 	sigset_t mask = mask_of(0);
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		EXPECT_EQ(-EINVAL, wait_with_mask(self->set.fd, &mask,
 						  sizes[i]))
 			TH_LOG("size %u", sizes[i]);
+	}
 }
 
 TEST_F(bad_mask, in_bad_memory_is_refused)
