@@ -5,6 +5,7 @@
 #   KERNEL=6.1|6.12|7.2   which stock Debian kernel (6.1 unless said below)
 #   DEBUG=kasan           the debug kernel instead: KASAN, lockdep, kmemleak
 #   V=1                   show every command and all output
+#   OPS= SEED=            of fuzz: operations (1000000), where to start (random)
 #   DESTDIR= PREFIX=      where `make install' puts things (/usr/local)
 #   DEVEPOLL_CACHE=       packages and kernels (~/.cache/devepoll)
 
@@ -29,14 +30,14 @@ else
 export V
 endif
 PREFIX ?= /usr/local
-export DESTDIR PREFIX
+export DESTDIR PREFIX OPS SEED
 
 # A make that runs deps first: names of tools/dev/deps.sh's groups.
 deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps kmod lib tools selftests demo check bench shell lint docs \
-	install clean
+.PHONY: help deps kmod lib tools selftests demo check fuzz bench shell lint \
+	docs install clean
 
 help: ## this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
@@ -72,6 +73,10 @@ demo: ## show /dev/epoll at work beside epoll (KERNEL=, 6.1)
 check: ## run all tests in guests; KERNEL= or DEBUG= for only one kernel
 	$(call deps,base)
 	$(Q)tools/check $(KERNEL)
+
+fuzz: ## a million random operations beside epoll's (KERNEL=, or all three)
+	$(call deps,base)
+	$(Q)tools/epdiff/run $(KERNEL)
 
 bench: ## measure the costs in instructions (KERNEL=, or all three)
 	$(call deps,base)

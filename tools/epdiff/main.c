@@ -54,9 +54,10 @@ static void list(void)
 {
 	int i;
 
+	/* Name, row of differences.rst, how it is dealt with. */
 	puts("intended differences:");
 	for (i = 0; i < INTENDED_NR; i++)
-		printf("  %-14s %s: %s\n", intended_rows[i].name,
+		printf("  %s\t%s\t%s\n", intended_rows[i].name,
 		       intended_rows[i].row, intended_rows[i].why);
 	puts("verbs:");
 	for (i = 0; i < OP_VERBS; i++)
