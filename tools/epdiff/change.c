@@ -164,6 +164,8 @@ void change_play(struct world *w, const struct op *given)
 	struct op other;
 
 	op = intended_change(w, given, &other);
+	if (!op)
+		return;
 	if (nheld && (!change_holds(op->set) || op->door == DOOR_EPOLL_CTL))
 		change_flush(w);
 	if (w->dev >= 0 && w->sides[w->dev]->change && (op->hold || nheld)) {

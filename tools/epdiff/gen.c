@@ -92,14 +92,15 @@ void gen_begin(struct gen *gen, struct world *w, uint64_t seed)
 	choose_weights(gen);
 	choose_kinds(gen);
 	gen->slots = 2 + rng_below(rng, SLOTS - 1);
-	gen->sets = 1 + rng_below(rng, SETS);
+	gen->sets = 1 + rng_below(rng, 3);
 	gen->edge = rng_below(rng, 17);
-	gen->nest = gen->sets > 1 && rng_once_in(rng, 2) ?
-		    rng_below(rng, 4) : 0;
+	gen->nest = 0;
+	if (!without_nest && rng_once_in(rng, 3)) {
+		gen->sets = 2 + rng_below(rng, SETS - 1);
+		gen->nest = 1 + rng_below(rng, 6);
+	}
 	gen->share = rng_once_in(rng, 12);
 	gen->small = rng_below(rng, 17);
-	if (without_nest)
-		gen->nest = 0;
 	w->seed = seed;
 	w->nops = 100 + rng_below(rng, 900);
 }

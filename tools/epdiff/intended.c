@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "settle.h"
+#include "ways.h"
 #include "world.h"
 
 const struct intended_row intended_rows[INTENDED_NR] = {
@@ -41,6 +42,10 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 	[INTENDED_SET_LATE] = {
 		"set-late", "A set in several sets",
 		"a worker tells the outer sets, so each operation is given time",
+	},
+	[INTENDED_WAYS] = {
+		"ways", "Ways from a file through sets in sets",
+		"an ADD that could make more than epoll allows is left out",
 	},
 	[INTENDED_UNKNOWN_BITS] = {
 		"unknown-bits", "Unknown bits of events",
@@ -130,10 +135,11 @@ void intended_close(struct world *w, unsigned int slot)
 		if (!m->in)
 			continue;
 		m->in = false;
-		if (w->dev < 0)
-			continue;
 		side_del(w, w->ref, set, slot);
-		if (m->foreign || is_member(w, set)) {
+		if (w->dev < 0) {
+			/* In nobody's way: they would count as ways. */
+			side_del(w, !w->ref, set, slot);
+		} else if (m->foreign || is_member(w, set)) {
 			side_del(w, w->dev, set, slot);
 			met(w, m->foreign ? INTENDED_FOREIGN :
 					    INTENDED_GHOST_NESTED);
@@ -192,6 +198,10 @@ const struct op *intended_change(struct world *w, const struct op *op,
 				 struct op *other)
 {
 	*other = *op;
+	if (ways_are_too_many(w, op)) {
+		met(w, INTENDED_WAYS);
+		return NULL;
+	}
 	if (w->dev < 0 || op->verb == OP_DEL)
 		return op;
 	if (op->fd >= SLOTS && !(op->events & EPOLLIN)) {

@@ -26,6 +26,7 @@ enum intended {
 	INTENDED_EPOLL_MEMBER,
 	INTENDED_SET_KEY,
 	INTENDED_SET_LATE,
+	INTENDED_WAYS,
 	INTENDED_UNKNOWN_BITS,
 	INTENDED_NR,
 };
@@ -75,7 +76,7 @@ struct change {
 
 /*
  * Lets a change be one that both sides take alike.  Return: the change that is
- * to be made, @op or one in @other.
+ * to be made, @op or one in @other; or NULL if there is none.
  */
 const struct op *intended_change(struct world *w, const struct op *op,
 				 struct op *other);

@@ -18,7 +18,7 @@
  * Slots are numbers of fds that sequences use; sets are on both sides.  What
  * is added to a set is a target: a slot or, after the slots, a set.
  */
-enum { SLOTS = 20, SETS = 3, TARGETS = SLOTS + SETS };
+enum { SLOTS = 20, SETS = 7, TARGETS = SLOTS + SETS };
 
 /* The bits of events that epoll_ctl(2) knows. */
 #define EVENT_NVAL	0x20u

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ways of a wake-up from a file outwards, of which epoll allows only so many.
+ */
+#ifndef EPDIFF_WAYS_H
+#define EPDIFF_WAYS_H
+
+#include "world.h"
+
+/* Whether epoll may refuse an ADD, with EINVAL, for the ways it would make. */
+bool ways_are_too_many(struct world *w, const struct op *op);
+
+#endif /* EPDIFF_WAYS_H */
