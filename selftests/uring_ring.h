@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rings whose commands are the device's requests.
+ */
+#ifndef SELFTESTS_URING_RING_H
+#define SELFTESTS_URING_RING_H
+
+#include <liburing.h>
+
+#include "eset.h"
+
+/* What older headers of liburing don't know. */
+#ifndef IORING_SETUP_SINGLE_ISSUER
+#define IORING_SETUP_SINGLE_ISSUER	(1U << 12)
+#endif
+#ifndef IORING_SETUP_DEFER_TASKRUN
+#define IORING_SETUP_DEFER_TASKRUN	(1U << 13)
+#endif
+#ifndef IORING_URING_CMD_MULTISHOT
+#define IORING_URING_CMD_MULTISHOT	(1U << 1)
+#endif
+
+#define RING_ENTRIES	64
+
+/* A kind of ring, and what each of its entries is flagged with. */
+struct ring_kind {
+	const char *name;
+	unsigned int setup;
+	unsigned int sqe_flags;
+};
+
+extern const struct ring_kind ring_plain;
+
+struct ring {
+	struct io_uring uring;
+	unsigned int sqe_flags;
+};
+
+/* 0 or -errno. */
+int ring_open(struct ring *ring, const struct ring_kind *kind);
+void ring_close(struct ring *ring);
+
+/* Prepares a request of the device; NULL if the ring is full. */
+struct io_uring_sqe *ring_prepare(struct ring *ring, int fd,
+				  unsigned int request, const void *arg,
+				  uint64_t data);
+/* Prepares and submits it; 0 or -errno. */
+int ring_request(struct ring *ring, int fd, unsigned int request,
+		 const void *arg, uint64_t data);
+int ring_submit(struct ring *ring);
+
+/*
+ * Waits for a completion and copies it; 0, or -ETIMEDOUT if none comes.
+ * ring_peek() does not wait: -EAGAIN if there is none this moment.
+ */
+int ring_complete(struct ring *ring, struct io_uring_cqe *cqe);
+int ring_peek(struct ring *ring, struct io_uring_cqe *cqe);
+/* The next completion's result if it is of this data, else -EBADMSG. */
+int ring_result(struct ring *ring, uint64_t data);
+/* The result of a request that is made and completed now. */
+int ring_call(struct ring *ring, int fd, unsigned int request,
+	      const void *arg);
+
+/* Is there none, though all that was handed in has been begun? */
+bool ring_waits(struct ring *ring);
+
+/* Buffers of one group; the kernel takes them in their order. */
+#define RING_GROUP	7
+
+struct ring_buffers {
+	struct io_uring_buf_ring *map;
+	unsigned int nr;
+	size_t size;
+	char *memory;
+};
+
+int ring_buffers_open(struct ring *ring, struct ring_buffers *buffers,
+		      unsigned int nr, size_t size);
+void ring_buffers_close(struct ring *ring, struct ring_buffers *buffers);
+/* Gives the kernel a buffer, of which it may use so many bytes. */
+void ring_buffer_give(struct ring_buffers *buffers, unsigned int id,
+		      size_t size);
+/* What a completion put where; NULL if it used no buffer. */
+const struct devepoll_event *ring_buffer_of(const struct ring_buffers *buffers,
+					    const struct io_uring_cqe *cqe);
+
+/*
+ * Can this kernel take a pending command back?  If not, a wait is not left
+ * pending.  Can it complete one several times?
+ */
+bool kernel_can_wait(void);
+bool kernel_can_shoot(void);
+
+/* At the beginning of a test whose waits don't end by themselves. */
+#define NEEDS_WAITS()							\
+	do {								\
+		if (!kernel_can_wait())					\
+			SKIP(return, "this kernel can't take commands back"); \
+	} while (0)
+
+/* How many files of the device are open, or -errno. */
+long module_references(void);
+
+/* Arguments of DEVEPOLL_WAIT: at most @max events at @out, no time-out. */
+static inline struct devepoll_wait_args
+wait_args(struct devepoll_event *out, unsigned int max, int64_t timeout)
+{
+	return (struct devepoll_wait_args) {
+		.events = address_of(out),
+		.max_events = max,
+		.timeout = timeout,
+	};
+}
+
+#endif /* SELFTESTS_URING_RING_H */
