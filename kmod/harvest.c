@@ -226,6 +226,42 @@ static enum harvest_verdict collect_look(struct dep_harvest *harvest,
 	return verdict;
 }
 
+/* Sleeps until there is enough, or there is an end to waiting. */
+static noinline int collect_wait(struct dep_harvest *harvest,
+				 struct dep_instance *inst,
+				 struct dep_results *results, u32 seen)
+{
+	struct dep_waiter waiter = {
+		.task = current,
+		.min = max(harvest->min, 1U),
+	};
+	enum harvest_verdict verdict;
+	int ret = 0;
+
+	INIT_LIST_HEAD(&waiter.link);
+	harvest_set_deadline(harvest);
+	while (!ret) {
+		verdict = collect_look(harvest, inst, &waiter, seen);
+		if (verdict == HARVEST_SLEEP) {
+			sleep_until_woken(harvest, false);
+			/* Also if it was woken: the waker reads our stack. */
+			spin_lock_irq(&inst->lock);
+			dep_waiter_unqueue(inst, &waiter);
+			spin_unlock_irq(&inst->lock);
+		} else if (verdict != HARVEST_ASK) {
+			ret = dep_harvest_rest(results, inst);
+			if (!ret && verdict == HARVEST_SIGNAL)
+				ret = -EINTR;
+			break;
+		}
+		ret = dep_harvest_try(results, inst, waiter.min, &seen);
+	}
+	/* Whoever was woken and takes nothing passes it on. */
+	if (ret <= 0)
+		dep_harvest_pass(inst);
+	return ret;
+}
+
 /**
  * dep_harvest_collect() - wait for events of the extended interface, and take
  * them
@@ -241,40 +277,21 @@ static enum harvest_verdict collect_look(struct dep_harvest *harvest,
 int dep_harvest_collect(struct dep_harvest *harvest, struct dep_instance *inst,
 			struct dep_results *results)
 {
-	struct dep_waiter waiter = { .task = current };
-	enum harvest_verdict verdict;
-	u32 seen;
-	int ret;
+	u32 seen = 0;
+	int ret = 0;
 
-	waiter.min = max(harvest->min, 1U);
-	INIT_LIST_HEAD(&waiter.link);
-	for (;;) {
-		ret = dep_harvest_try(results, inst, waiter.min, &seen);
-		if (ret)
-			break;
+	if (likely(harvest->min <= 1)) {
+		if (dep_ready_may_ask(inst))
+			ret = dep_ready_collect(inst, results);
 		/* Nothing to wait with: the clock need not be read. */
-		if (!harvest->timeout && !harvest->absolute && waiter.min == 1)
-			return 0;
-		harvest_set_deadline(harvest);
-		verdict = collect_look(harvest, inst, &waiter, seen);
-		if (verdict == HARVEST_SLEEP) {
-			sleep_until_woken(harvest, false);
-			/* Also if it was woken: the waker reads our stack. */
-			spin_lock_irq(&inst->lock);
-			dep_waiter_unqueue(inst, &waiter);
-			spin_unlock_irq(&inst->lock);
-		} else if (verdict == HARVEST_SIGNAL ||
-			   verdict == HARVEST_TIMEOUT) {
-			ret = dep_harvest_rest(results, inst);
-			if (!ret && verdict == HARVEST_SIGNAL)
-				ret = -EINTR;
-			break;
-		}
+		if (ret || (!harvest->timeout && !harvest->absolute))
+			return ret;
+	} else {
+		ret = dep_harvest_try(results, inst, harvest->min, &seen);
+		if (ret)
+			return ret;
 	}
-	/* Whoever was woken and takes nothing passes it on. */
-	if (ret <= 0)
-		dep_harvest_pass(inst);
-	return ret;
+	return collect_wait(harvest, inst, results, seen);
 }
 
 /**

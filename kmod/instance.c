@@ -52,17 +52,21 @@ static void instance_poll_worker(struct work_struct *work)
 	instance_wake_queue(inst, (__force __poll_t)atomic_xchg(&inst->worker_wake, 0));
 }
 
-/*
- * One poller, and if that is the watch of sets around this one, one set.  Not
- * locked: who comes this moment has looked, or will.
- */
-static bool instance_has_few_pollers(const struct dep_instance *inst)
+/* Few enough to be woken in an interrupt, be they on the queue or sets. */
+static bool instance_has_few_pollers(struct dep_instance *inst)
 {
-	const struct list_head *pollers = &inst->poll_queue.head;
-	const struct list_head *outer = &inst->outer;
+	wait_queue_head_t *queue = &inst->poll_queue;
+	wait_queue_entry_t *entry;
+	unsigned long flags;
+	u32 nr = 0;
 
-	return READ_ONCE(pollers->next) == READ_ONCE(pollers->prev) &&
-	       READ_ONCE(outer->next) == READ_ONCE(outer->prev);
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry(entry, &queue->head, entry) {
+		if (++nr > DEP_POLLERS_AT_ONCE)
+			break;
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return max(nr, READ_ONCE(inst->nr_outer)) <= DEP_POLLERS_AT_ONCE;
 }
 
 /* Wakes who polls the device, outside of any lock of the file that woke us. */

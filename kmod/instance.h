@@ -131,8 +131,8 @@
  *    the hook out and M the program, so the item stays as long.
  *  - Waking poll(2) of the device: from irq_work, never from the wake
  *    function; in-tree epoll and AIO hold locks of their own there.  If there
- *    is more than one to wake, from a worker: one event may wake thousands of
- *    sets, and each of these thousands around it.
+ *    are many to wake, from a worker: one event may wake thousands of sets, and
+ *    each of these thousands around it.
  */
 #ifndef DEVEPOLL_INSTANCE_H
 #define DEVEPOLL_INSTANCE_H
@@ -323,6 +323,7 @@ struct dep_area {
  * @pass: M: number of the last pass over the list of asks
  * @inner: lock of nest.c: the sets in this set
  * @outer: lock of nest.c: the sets that this set is in
+ * @nr_outer: lock of nest.c: how many; read without it as a hint
  * @visited: lock of nest.c: the last search that came here
  * @height: lock of nest.c: what that search found
  * @mtx: lock number 1
@@ -367,6 +368,7 @@ struct dep_instance {
 	u32 pass;
 	struct list_head inner;
 	struct list_head outer;
+	u32 nr_outer;
 	u64 visited;
 	u32 height;
 	/* M: adding and asking; nests map_lock, arm, B, L and ->poll(). */

@@ -48,6 +48,12 @@
 /* Buffers that a multishot command fills before others have their turn. */
 #define DEP_URING_SHOTS		16
 
+/*
+ * Who polls a set, or is a set around it, and is woken in the interrupt that
+ * follows an event; if there are more, a worker wakes them a little later.
+ */
+#define DEP_POLLERS_AT_ONCE	8
+
 /* Commands of rings that one interrupt wakes. */
 #define DEP_WAKE_BATCH		64
 

@@ -149,6 +149,7 @@ struct dep_nest *dep_nest_link(struct dep_instance *outer,
 	if (!err) {
 		list_add_tail(&nest->in_outer, &outer->inner);
 		list_add_tail(&nest->in_inner, &inner->outer);
+		WRITE_ONCE(inner->nr_outer, inner->nr_outer + 1);
 	}
 	spin_unlock_irq(&nest_lock);
 	if (err) {
@@ -169,8 +170,11 @@ void dep_nest_cut(struct dep_nest *nest)
 	unsigned long flags;
 
 	spin_lock_irqsave(&nest_lock, flags);
-	list_del_init(&nest->in_outer);
-	list_del_init(&nest->in_inner);
+	if (!list_empty(&nest->in_inner)) {
+		list_del_init(&nest->in_outer);
+		list_del_init(&nest->in_inner);
+		WRITE_ONCE(nest->inner->nr_outer, nest->inner->nr_outer - 1);
+	}
 	spin_unlock_irqrestore(&nest_lock, flags);
 }
 

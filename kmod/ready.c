@@ -17,6 +17,7 @@
  */
 #include <linux/fdtable.h>
 #include <linux/file.h>
+#include <linux/nospec.h>
 #include <linux/pagemap.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
@@ -122,7 +123,6 @@ const struct dep_sink dep_ready_sink = {
  */
 static int ready_begin(struct dep_instance *inst, unsigned int depth)
 {
-	might_sleep();
 	if (mutex_lock_killable_nested(&inst->mtx, depth))
 		return -EINTR;
 	spin_lock_irq(&inst->lock);
@@ -205,15 +205,18 @@ static noinline bool item_is_ghost(struct dep_item *item, bool named)
 	return false;
 }
 
-/* The usual item is one of the caller's, and its number names its file. */
-static __always_inline bool item_may_be_ghost(const struct dep_item *item,
-					      const struct files_struct *files,
-					      bool *named)
+/*
+ * Does the number name the file in the caller's table?  Interrupts are off, so
+ * RCU keeps the table.
+ */
+static __always_inline bool item_is_named(const struct dep_item *item,
+					  const struct fdtable *table)
 {
-	/* With interrupts off RCU keeps the table. */
-	*named = files && files_lookup_fd_raw((struct files_struct *)files,
-					      item->fd) == item->file;
-	return !*named || item->files != files;
+	unsigned int fd = item->fd;
+
+	return fd < table->max_fds &&
+	       rcu_access_pointer(table->fd[array_index_nospec(fd,
+						table->max_fds)]) == item->file;
 }
 
 /* Back to the list: at its end, or at its head if this pass comes again. */
@@ -228,49 +231,89 @@ static void pass_put_back(struct dep_pass *pass, struct dep_item *item)
 	list_move(&item->ask, &inst->asks);
 }
 
-/* Fills a place; false if the item has nothing to say after all. */
-static __always_inline bool pass_take_item(struct dep_pass *pass,
-					   struct dep_item *item,
-					   struct dep_ask *ask)
+/* Fills a place with an item that asks no file; false if that is nothing. */
+static noinline bool pass_take_other(struct dep_pass *pass,
+				     struct dep_item *item,
+				     struct dep_ask *ask, bool ghost)
 {
-	const struct files_struct *files = current->files;
-	u16 told = item->revents & item->events;
-	bool named;
+	struct dep_results *results = pass->results;
 
-	/* Off the list first: a wake-up from now on puts it back. */
-	list_del_init(&item->ask);
-	pass->inst->nr_asks--;
-	ask->item = item;
-	ask->data = item->data;
-	ask->fd = item->fd;
-	ask->sent = false;
-	ask->events = item->events;
-	ask->revents = told;
-	if (unlikely(item->mode & DEP_MODE_CLOSED)) {
+	if (item->mode & DEP_MODE_CLOSED) {
 		ask->kind = ASK_CLOSED;
 		ask->revents = DEVEPOLL_CLOSED;
 		return true;
 	}
-	if (unlikely(item_may_be_ghost(item, files, &named)) &&
-	    item_is_ghost(item, named)) {
+	if (ghost) {
 		trace_devepoll_close(item);
 		pass->inst->stats.closes++;
 		dep_item_unhook(item);
+		item->handover = item->mode & DEP_MODE_EXCLUSIVE;
 		ask->kind = ASK_GHOST;
-		ask->revents = 0;
-		if (item->mode & DEP_MODE_TELL_CLOSED)
-			ask->revents = DEVEPOLL_CLOSED;
+		ask->revents = item->mode & DEP_MODE_TELL_CLOSED ?
+			       DEVEPOLL_CLOSED : 0;
 		return true;
 	}
-	item->revents = 0;
-	if (item->mode & DEP_MODE_TRUST && !item->doubt) {
-		ask->kind = ASK_TOLD;
-		if (told && pass->results && item->mode & DEP_MODE_ONESHOT)
-			item->events = 0;
-		return told;
+	if (!ask->revents)
+		return false;
+	if (results && item->mode & DEP_MODE_ONESHOT)
+		item->events = 0;
+	ask->kind = ASK_TOLD;
+	return true;
+}
+
+/* Writes what a trusted item was told to mapped memory, which can't fail. */
+static __always_inline void pass_tell(struct dep_pass *pass,
+				      struct dep_item *item, u32 revents)
+{
+	struct dep_results *results = pass->results;
+
+	results->kernel[results->nr++] = (struct devepoll_event) {
+		.data = item->data,
+		.events = revents,
+		.fd = item->fd,
+	};
+	pass->found++;
+	if (item->mode & DEP_MODE_ONESHOT)
+		item->events = 0;
+}
+
+/* Fills a place; false if it is to be used for the next item. */
+static __always_inline bool pass_take_item(struct dep_pass *pass,
+					   struct dep_item *item,
+					   struct dep_ask *ask,
+					   const struct files_struct *files,
+					   const struct fdtable *table)
+{
+	u16 told = item->revents & item->events;
+	u32 mode = item->mode;
+	bool named, ghost;
+
+	named = table && item_is_named(item, table);
+	ghost = unlikely(!named || item->files != files) &&
+		!(mode & DEP_MODE_CLOSED) && item_is_ghost(item, named);
+	if (!ghost && (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED)) ==
+	    DEP_MODE_TRUST && !item->doubt && pass->results &&
+	    pass->results->kernel) {
+		item->revents = 0;
+		if (told)
+			pass_tell(pass, item, told);
+		return false;
 	}
-	item->doubt = false;
+
+	ask->item = item;
+	ask->data = item->data;
+	ask->fd = item->fd;
 	ask->kind = ASK_FILE;
+	ask->sent = false;
+	ask->events = item->events;
+	ask->revents = told;
+	if (unlikely(ghost || mode & DEP_MODE_CLOSED ||
+		     (mode & DEP_MODE_TRUST && !item->doubt))) {
+		item->revents = 0;
+		return pass_take_other(pass, item, ask, ghost);
+	}
+	item->revents = 0;
+	item->doubt = false;
 	pass->inst->stats.asks++;
 	/* The last reference is gone: so will the item be, in a moment. */
 	return dep_file_get(item->file);
@@ -279,23 +322,36 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 /* Takes the next items off the list, so many at most. */
 static void pass_take(struct dep_pass *pass, u32 room)
 {
-	struct list_head *asks = &pass->inst->asks;
+	const struct files_struct *files = current->files;
+	struct dep_instance *inst = pass->inst;
+	struct list_head *asks = &inst->asks, *next = asks->next;
+	const struct fdtable *table;
 	struct dep_item *item;
-	u32 looked = 0;
+	u32 looked = 0, nr = 0;
 
-	lockdep_assert_held(&pass->inst->lock);
-	room = min_t(u32, room, DEP_ASK_BATCH);
-	pass->nr = 0;
-	while (pass->nr < room && looked++ < DEP_LOOK_BATCH) {
-		item = list_first_entry(asks, struct dep_item, ask);
-		if (&item->ask == asks || item->pass == pass->number) {
-			pass->over = true;
-			return;
-		}
+	lockdep_assert_held(&inst->lock);
+	table = files ? rcu_dereference_raw(files->fdt) : NULL;
+	/* None gives more than one event. */
+	room = min_t(u32, room, DEP_LOOK_BATCH);
+	while (nr < DEP_ASK_BATCH && looked < room) {
+		item = list_entry(next, struct dep_item, ask);
+		if (next == asks || item->pass == pass->number)
+			break;
+		looked++;
 		item->pass = pass->number;
-		pass->nr += pass_take_item(pass, item, &pass->asks[pass->nr]);
+		/* Off the list: a wake-up from now on puts it back. */
+		next = next->next;
+		INIT_LIST_HEAD(&item->ask);
+		nr += pass_take_item(pass, item, &pass->asks[nr], files, table);
 	}
-	pass->over = list_empty(asks);
+	/* All at once, what stays closes the gap. */
+	asks->next = next;
+	next->prev = asks;
+	inst->nr_asks -= looked;
+	pass->nr = nr;
+	pass->over = next == asks ||
+		     list_entry(next, struct dep_item, ask)->pass ==
+		     pass->number;
 }
 
 /* Asks the files, with no spin lock held. */
@@ -533,7 +589,8 @@ static void pass_run(struct dep_pass *pass, u32 enough)
 		spin_unlock_irq(&inst->lock);
 		pass_ask(pass);
 		pass_send(pass);
-		cond_resched();
+		if (!pass->over)
+			cond_resched();
 		spin_lock_irq(&inst->lock);
 		if (pass_settle(pass) || pass->nr_last)
 			pass_clean(pass);

@@ -399,6 +399,21 @@ static int uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 }
 #endif
 
+/*
+ * Kernels that can't cancel a command lose one whose result is above 0, if a
+ * worker has it, unless it is completed like one that was queued.
+ */
+static int uring_result(struct io_uring_cmd *cmd, int ret, unsigned int flags)
+{
+#ifndef DEP_HAVE_URING_CANCEL
+	if (ret > 0) {
+		dep_uring_done(cmd, ret, flags);
+		return -EIOCBQUEUED;
+	}
+#endif
+	return ret;
+}
+
 /**
  * dep_uring_cmd() - a command of a ring on the node
  * @cmd: the command
@@ -423,9 +438,9 @@ int dep_uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)
 		return -EOPNOTSUPP;
 	switch (_IOC_NR(cmd->cmd_op)) {
 	case _IOC_NR(DEVEPOLL_CTL):
-		return uring_ctl(inst, cmd, flags);
+		return uring_result(cmd, uring_ctl(inst, cmd, flags), flags);
 	case _IOC_NR(DEVEPOLL_WAIT):
-		return uring_wait(inst, cmd, flags);
+		return uring_result(cmd, uring_wait(inst, cmd, flags), flags);
 	}
 	return -EOPNOTSUPP;
 }
