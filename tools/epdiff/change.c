@@ -44,8 +44,11 @@ static void note(struct world *w, const struct op *op, int result)
 	m->in = op->verb != OP_DEL;
 	if (op->verb == OP_ADD)
 		m->foreign = own.is_child;
-	if (m->in)
-		own.added[op->set] |= 1u << op->fd;
+	if (!m->in)
+		return;
+	m->events = op->events;
+	m->data = op_data(op);
+	own.added[op->set] |= 1u << op->fd;
 }
 
 static void judge(struct world *w, const struct change *change, int result)
@@ -162,13 +165,16 @@ void change_play(struct world *w, const struct op *given)
 	struct change change;
 	int results[2], i;
 	struct op other;
+	bool alone;
 
 	op = intended_change(w, given, &other);
 	if (!op)
 		return;
-	if (nheld && (!change_holds(op->set) || op->door == DOOR_EPOLL_CTL))
+	alone = op->door == DOOR_EPOLL_CTL ||
+		(op->verb == OP_MOD && set_is_member(w, op->set));
+	if (alone || !change_holds(op->set))
 		change_flush(w);
-	if (w->dev >= 0 && w->sides[w->dev]->change && (op->hold || nheld)) {
+	if (w->dev >= 0 && !alone && (op->hold || nheld)) {
 		hold(w, op);
 		return;
 	}
@@ -176,6 +182,8 @@ void change_play(struct world *w, const struct op *given)
 		results[op->first ^ i] = side_ctl(w, op, op->first ^ i);
 	change = change_of(w, op, results[w->ref]);
 	judge(w, &change, results[!w->ref]);
+	if (op->verb == OP_MOD && !change.result)
+		intended_modified(w, op->set, 0);
 }
 
 static int side_odd(struct world *w, const struct op *op, int side)

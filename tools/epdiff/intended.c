@@ -39,6 +39,10 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 		"set-key", "A set in a set that is not asked for EPOLLIN",
 		"epoll's wake-up says EPOLLIN, the device's nothing: it is asked for, too",
 	},
+	[INTENDED_SET_MOD] = {
+		"set-mod", "MOD of a member of a set in a set",
+		"who tells outer edges depends on old lists: a MOD of the set in the outer one tells both",
+	},
 	[INTENDED_SET_LATE] = {
 		"set-late", "A set in several sets",
 		"a worker tells the outer sets, so each operation is given time",
@@ -88,17 +92,6 @@ void intended_settle(struct world *w)
 	}
 }
 
-static bool is_member(const struct world *w, unsigned int set)
-{
-	unsigned int outer;
-
-	for (outer = 0; outer < SETS; outer++) {
-		if (w->members[outer][SLOTS + set].in)
-			return true;
-	}
-	return false;
-}
-
 static void drop_ghost(struct world *w, unsigned int set, unsigned int slot,
 		       enum intended why)
 {
@@ -139,7 +132,7 @@ void intended_close(struct world *w, unsigned int slot)
 		if (w->dev < 0) {
 			/* In nobody's way: they would count as ways. */
 			side_del(w, !w->ref, set, slot);
-		} else if (m->foreign || is_member(w, set)) {
+		} else if (m->foreign || set_is_member(w, set)) {
 			side_del(w, w->dev, set, slot);
 			met(w, m->foreign ? INTENDED_FOREIGN :
 					    INTENDED_GHOST_NESTED);
@@ -236,6 +229,26 @@ void intended_made(struct world *w, struct change *change)
 		w->sides[w->ref]->ctl(set_fd(op->set, w->ref), EPOLL_CTL_DEL,
 				      target_fd(op->fd, w->ref), NULL, 0);
 		m->in = false;
+	}
+}
+
+void intended_modified(struct world *w, unsigned int set, unsigned int depth)
+{
+	unsigned int outer;
+	int side;
+
+	for (outer = 0; w->dev >= 0 && outer < SETS && depth < SETS; outer++) {
+		struct member *m = &w->members[outer][SLOTS + set];
+		struct epoll_event ev = { .events = m->events };
+
+		if (!m->in)
+			continue;
+		met(w, INTENDED_SET_MOD);
+		ev.data.u64 = m->data;
+		for (side = 0; side < 2; side++)
+			w->sides[side]->ctl(set_fd(outer, side), EPOLL_CTL_MOD,
+					    set_fd(set, side), &ev, 0);
+		intended_modified(w, outer, depth + 1);
 	}
 }
 

@@ -25,6 +25,7 @@ enum intended {
 	INTENDED_FOREIGN,
 	INTENDED_EPOLL_MEMBER,
 	INTENDED_SET_KEY,
+	INTENDED_SET_MOD,
 	INTENDED_SET_LATE,
 	INTENDED_WAYS,
 	INTENDED_UNKNOWN_BITS,
@@ -83,6 +84,9 @@ const struct op *intended_change(struct world *w, const struct op *op,
 
 /* The reference side has made a change: let it be as the device will be. */
 void intended_made(struct world *w, struct change *change);
+
+/* A MOD has been made in a set, which may be in others; @depth is 0. */
+void intended_modified(struct world *w, unsigned int set, unsigned int depth);
 
 /* Whether the device's result of it is what it may be. */
 bool intended_result(struct world *w, const struct change *change, int result);

@@ -96,6 +96,17 @@ void world_end(struct world *w)
 	close_range(SLOT_FD, SET_FD + 2 * SET_FD_STEP, 0);
 }
 
+bool set_is_member(const struct world *w, unsigned int set)
+{
+	unsigned int outer;
+
+	for (outer = 0; outer < SETS; outer++) {
+		if (w->members[outer][SLOTS + set].in)
+			return true;
+	}
+	return false;
+}
+
 struct file *slot_file(struct world *w, unsigned int slot)
 {
 	if (slot >= SLOTS || w->slots[slot] < 0 || own.closed & 1u << slot)

@@ -29,12 +29,16 @@
  * struct member - what is known of a target in a set
  * @in: it was added, and is there
  * @foreign: a child has added it, which is gone
+ * @events: what it is asked for
+ * @data: its user data
  * @ghost: serial of a file whose number was closed while the file lived on;
  *	the device may still have it; 0: none
  */
 struct member {
 	bool in;
 	bool foreign;
+	uint32_t events;
+	uint64_t data;
 	uint32_t ghost;
 };
 
@@ -138,6 +142,9 @@ static inline int set_fd(unsigned int set, int side)
 
 /* The file of a slot that this process has open, or NULL. */
 struct file *slot_file(struct world *w, unsigned int slot);
+
+/* Whether a set is in another one. */
+bool set_is_member(const struct world *w, unsigned int set);
 
 /* A number for the other end of a file, or -1. */
 int peer_fd(struct world *w, const struct file *f);
