@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 
 #include "door.h"
@@ -18,6 +19,12 @@
 
 /* The most that epoll_wait(2) takes. */
 #define EPOLL_MAX_EVENTS (INT_MAX / (int)sizeof(struct epoll_event))
+
+/* The bits of an event that mean something. */
+#define EPOLL_BITS	(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
+			 POLLNVAL | EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
+			 EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP | \
+			 EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET)
 
 /**
  * door_is_device() - tell whether an fd is the device
@@ -162,6 +169,9 @@ long door_change(int epfd, int op, int fd, const struct epoll_event *event,
 			return -EFAULT;
 		change.events = event->events;
 		change.data = event->data.u64;
+		/* epoll passes over the others, except with this one. */
+		if (!(change.events & EPOLLEXCLUSIVE))
+			change.events &= EPOLL_BITS;
 	}
 
 	ret = door_request(epfd, DEVEPOLL_CTL, &ctl);

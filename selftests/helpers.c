@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
@@ -318,6 +319,13 @@ void pause_briefly(void)
 	struct timespec ts = { .tv_nsec = 200000 };
 
 	nanosleep(&ts, NULL);
+}
+
+bool can_use_threads(void)
+{
+	int word = 0;
+
+	return syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1) == 0;
 }
 
 static void *task_main(void *arg)

@@ -81,6 +81,16 @@ int await_sleep(pid_t tid, long syscall);
 })
 void pause_briefly(void);
 
+/*
+ * Whether threads can wait for one another: a 32-bit program needs a kernel
+ * with CONFIG_COMPAT_32BIT_TIME for that.
+ */
+bool can_use_threads(void);
+#define NEEDS_THREADS() do {						\
+	if (!can_use_threads())						\
+		SKIP(return, "no futex(2) for 32 bit");			\
+} while (0)
+
 /* A thread that makes one call. */
 struct task {
 	long (*call)(void *arg);

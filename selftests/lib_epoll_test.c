@@ -87,6 +87,8 @@ static const struct ctl_row {
 	  EPOLLIN | EPOLLEXCLUSIVE | EPOLLONESHOT },
 	{ SET, EPOLL_CTL_ADD, OTHER, GOOD, EINVAL,
 	  EPOLLIN | EPOLLEXCLUSIVE | EPOLLRDHUP },
+	{ SET, EPOLL_CTL_ADD, OTHER, GOOD, EINVAL,
+	  EPOLLIN | EPOLLEXCLUSIVE | 1 << 16 },
 	{ SET, EPOLL_CTL_ADD, REGULAR, GOOD, EPERM,
 	  EPOLLIN | EPOLLEXCLUSIVE | EPOLLONESHOT },
 	{ SET, EPOLL_CTL_MOD, OTHER, NIL, EFAULT },
@@ -379,6 +381,22 @@ TEST_F(epoll, data_comes_back_whole_and_each_event_in_its_place)
 	}
 	EXPECT_EQ(7, seen);
 	EXPECT_EQ(0x5a5a5a5a, out[3].events);
+}
+
+TEST_F(epoll, bits_that_nobody_knows_are_passed_over)
+{
+	const struct calls *calls = variant->calls;
+	struct epoll_event event = { .events = 0x0fff0000 | EPOLLIN }, out;
+	int fd = eventfd_new();
+
+	ASSERT_EQ(0, eventfd_post(fd));
+	EXPECT_EQ(0, calls->ctl(self->set, EPOLL_CTL_ADD, fd, &event));
+	EXPECT_EQ(1, calls->wait(self->set, &out, 1, 0));
+	EXPECT_EQ(EPOLLIN, out.events);
+	event.events = 0x0fff0000 | EPOLLOUT | EPOLLET;
+	EXPECT_EQ(0, calls->ctl(self->set, EPOLL_CTL_MOD, fd, &event));
+	EXPECT_EQ(1, calls->wait(self->set, &out, 1, 0));
+	EXPECT_EQ(EPOLLOUT, out.events);
 }
 
 TEST_F(epoll, modes_are_epolls)

@@ -148,6 +148,7 @@ TEST_F(epoll, wait_without_limit_ends_with_an_event)
 	struct wait_task w;
 	int way, fd;
 
+	NEEDS_THREADS();
 	for (way = 0; way < NR_WAYS; way++) {
 		fd = eventfd_new();
 		ASSERT_EQ(0, add(variant->calls, self->set, fd,
@@ -187,6 +188,7 @@ TEST_F(epoll, signal_interrupts_a_wait_that_is_not_restarted)
 	struct wait_task w;
 	int way;
 
+	NEEDS_THREADS();
 	ASSERT_EQ(0, handle_restarting(SIGUSR1));
 	for (way = 0; way < NR_WAYS; way++) {
 		ASSERT_EQ(0, wait_task_start(&w, variant->calls, way,
@@ -236,6 +238,7 @@ TEST_F(epoll, blocked_wait_is_cancelled)
 	void *result;
 	int way;
 
+	NEEDS_THREADS();
 	if (!BEARS_CANCELLATION)
 		SKIP(return, "the sanitizer does not bear it");
 	for (way = 0; way < NR_WAYS; way++) {
@@ -277,6 +280,7 @@ TEST_F(epoll, wait_that_does_not_sleep_is_a_cancellation_point_too)
 	void *result;
 	int i;
 
+	NEEDS_THREADS();
 	if (!BEARS_CANCELLATION)
 		SKIP(return, "the sanitizer does not bear it");
 	for (i = 0; i < 2 * NR_WAYS; i++) {
@@ -313,6 +317,7 @@ TEST_F(epoll, changing_a_set_is_no_cancellation_point)
 	struct cancelled c = { .calls = variant->calls, .set = -1 };
 	pthread_t thread;
 
+	NEEDS_THREADS();
 	ASSERT_EQ(0, pthread_create(&thread, NULL, change_cancelled, &c));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_TRUE(c.passed);
@@ -328,6 +333,7 @@ TEST_F(epoll, each_event_goes_to_one_of_the_threads_that_wait)
 	int fds[SLEEPERS];
 	int i, j;
 
+	NEEDS_THREADS();
 	for (i = 0; i < SLEEPERS; i++) {
 		fds[i] = eventfd_new();
 		ASSERT_EQ(0, add(variant->calls, self->set, fds[i],

@@ -76,6 +76,10 @@ static int give_bad_events(void)
 	    epoll_ctl(set, EPOLL_CTL_ADD, fd, (void *)8) != -1 ||
 	    errno != EFAULT)
 		return 1;
+	/* Bits that mean nothing. */
+	if (add(set, fd, EPOLLIN | EPOLLET | 0x0fff0000) ||
+	    epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL))
+		return 2;
 	return !works(set);
 }
 

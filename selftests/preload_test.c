@@ -266,6 +266,7 @@ TEST(threads_make_and_use_sets)
 	int set = epoll_create1(0);
 	int i;
 
+	NEEDS_THREADS();
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, task_start(&tasks[i], make_and_use_sets, &set));
 	for (i = 0; i < THREADS; i++)
