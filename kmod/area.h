@@ -26,7 +26,7 @@ void dep_area_free(struct dep_instance *inst);
 static inline struct devepoll_event *dep_area_find(struct dep_instance *inst,
 						   u64 offset, u32 nr)
 {
-	/* Pairs with dep_area_map(). */
+	/* Pairs with area_make(). */
 	u64 size = (u64)smp_load_acquire(&inst->area.nr) << PAGE_SHIFT;
 	u64 length = (u64)nr * sizeof(struct devepoll_event);
 

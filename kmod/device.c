@@ -31,6 +31,7 @@ static int device_open(struct inode *inode, struct file *file)
 	inst = dep_instance_new(&dep_pages_sink, file->f_cred->user);
 	if (!inst)
 		return -ENOMEM;
+	dep_stats_join(inst);
 	file->private_data = inst;
 	return stream_open(inode, file);
 }
@@ -44,6 +45,7 @@ static int device_release(struct inode *inode, struct file *file)
 	dep_pages_free(inst);
 	mutex_unlock(&inst->mtx);
 	dep_area_free(inst);
+	dep_stats_leave(inst);
 	dep_instance_free(inst);
 	return 0;
 }

@@ -255,7 +255,7 @@ struct dep_pages {
 /**
  * struct dep_stats - what a set has seen; see struct devepoll_stats
  * @adds: L
- * @mods: L
+ * @mods: M
  * @dels: L
  * @closes: L
  * @wakes: L
@@ -316,6 +316,7 @@ struct dep_area {
  *	without a lock, with acquire
  * @classic: M: a set of 2001, now and for ever; read without a lock
  * @stats: what the set has seen
+ * @in_all: lock of stats.c: in the list of all sets
  * @pages: the sink of the classic interface; see there
  * @mappings: how many mappings of the pages exist; from 0 under P only
  * @freeing: P: the pages are about to go, none may be mapped
@@ -360,6 +361,7 @@ struct dep_instance {
 	bool extended;
 	bool classic;
 	struct dep_stats stats;
+	struct list_head in_all;
 	struct dep_pages pages;
 
 	atomic_t mappings;

@@ -137,6 +137,8 @@ static int interest_change(struct dep_item *item, u16 events)
 	int err;
 
 	interest_replace(item, events);
+	/* Also one that fails below, for want of memory. */
+	item->inst->stats.mods++;
 	if (!(events & ~before))
 		return 0;
 	err = dep_watch_arm(item, events, &ready);
@@ -208,8 +210,11 @@ static int interest_set_file(struct dep_instance *inst, struct file *file,
 		return interest_change(item, events);
 	}
 	/* The number names another file now. */
-	if (item)
+	if (item) {
+		trace_devepoll_close(item);
+		inst->stats.closes++;
 		dep_item_unhook(item);
+	}
 	spin_unlock_irq(&inst->lock);
 	if (item)
 		item_drop(item, false);

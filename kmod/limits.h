@@ -34,7 +34,7 @@
 
 /*
  * Sets in sets: how many may stand in one chain, as with in-tree epoll, and
- * how many edges one search looks at, with interrupts off.
+ * how many edges the searches of one ADD look at, with interrupts off.
  */
 #define DEP_NEST_MOST		5
 #define DEP_NEST_EDGES		1024

@@ -13,6 +13,7 @@
 #include "instance.h"
 #include "limits.h"
 #include "release.h"
+#include "stats.h"
 #include "watch.h"
 #include "worker.h"
 
@@ -80,6 +81,7 @@ static int __init devepoll_init(void)
 		pr_err("/dev/epoll can't be registered (%d)\n", err);
 		goto err_release;
 	}
+	dep_stats_init();
 	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu\n",
 		dep_max_fds, dep_max_user_watches);
 	return 0;
@@ -99,6 +101,7 @@ err_item_cache:
 
 static void __exit devepoll_exit(void)
 {
+	dep_stats_exit();
 	dep_device_unregister();
 	dep_release_unregister();
 	/* A wake-up that brought POLLFREE may be on its last instructions. */

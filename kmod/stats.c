@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What can be seen of a set from outside: its counters, and its fds in
- * /proc/PID/fdinfo.
+ * /proc/PID/fdinfo.  The counters of all sets, those that are gone included,
+ * stand added up in devepoll/stats of debugfs.
  */
+#include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/kdev_t.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
@@ -13,6 +17,96 @@
 
 #include "instance.h"
 #include "stats.h"
+
+/* All sets; nests L. */
+static DEFINE_MUTEX(stats_lock);
+static LIST_HEAD(stats_sets);
+
+/* What the sets that are gone have seen. */
+static struct dep_stats stats_gone;
+
+static struct dentry *stats_dir;
+
+static void stats_add(struct dep_stats *to, const struct dep_stats *from)
+{
+	to->adds += from->adds;
+	to->mods += from->mods;
+	to->dels += from->dels;
+	to->closes += from->closes;
+	to->wakes += from->wakes;
+	to->asks += from->asks;
+	to->harvests += from->harvests;
+	to->events += from->events;
+}
+
+/**
+ * dep_stats_join() - count a new set
+ * @inst: the instance
+ */
+void dep_stats_join(struct dep_instance *inst)
+{
+	mutex_lock(&stats_lock);
+	list_add_tail(&inst->in_all, &stats_sets);
+	mutex_unlock(&stats_lock);
+}
+
+/**
+ * dep_stats_leave() - count a set that goes
+ * @inst: the instance; nothing happens to it any more
+ */
+void dep_stats_leave(struct dep_instance *inst)
+{
+	mutex_lock(&stats_lock);
+	list_del(&inst->in_all);
+	stats_add(&stats_gone, &inst->stats);
+	mutex_unlock(&stats_lock);
+}
+
+static int stats_show(struct seq_file *seq, void *unused)
+{
+	struct dep_instance *inst;
+	struct dep_stats sum;
+	u64 sets = 0, items = 0;
+
+	mutex_lock(&stats_lock);
+	sum = stats_gone;
+	list_for_each_entry(inst, &stats_sets, in_all) {
+		spin_lock_irq(&inst->lock);
+		stats_add(&sum, &inst->stats);
+		items += inst->nr_items;
+		spin_unlock_irq(&inst->lock);
+		sets++;
+		cond_resched();
+	}
+	mutex_unlock(&stats_lock);
+
+	seq_printf(seq, "sets %llu\nitems %llu\nadds %llu\nmods %llu\n", sets,
+		   items, sum.adds, sum.mods);
+	seq_printf(seq, "dels %llu\ncloses %llu\nwakes %llu\nasks %llu\n",
+		   sum.dels, sum.closes, sum.wakes, sum.asks);
+	seq_printf(seq, "harvests %llu\nevents %llu\n", sum.harvests,
+		   sum.events);
+	return 0;
+}
+
+DEFINE_SHOW_ATTRIBUTE(stats);
+
+/**
+ * dep_stats_init() - make the file of debugfs, where there is one
+ */
+void __init dep_stats_init(void)
+{
+	stats_dir = debugfs_create_dir("devepoll", NULL);
+	debugfs_create_file("stats", 0444, stats_dir, NULL, &stats_fops);
+}
+
+/**
+ * dep_stats_exit() - remove it
+ */
+void dep_stats_exit(void)
+{
+	debugfs_remove(stats_dir);
+}
 
 /**
  * dep_stats_get() - give the program the counters

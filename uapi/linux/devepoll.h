@@ -149,8 +149,9 @@ struct evpoll_packed {
  *
  * The size of the argument is part of each request's number, so structs can
  * grow: what an older program does not know of counts as 0, and what an older
- * kernel does not know of has to be 0, or the request fails with E2BIG.
- * Unknown bits of flags are refused with EINVAL.
+ * kernel does not know of has to be 0, or the request fails with E2BIG.  A size
+ * below that of the first version is no such request (ENOTTY).  Unknown bits of
+ * flags are refused with EINVAL.
  */
 
 /* Values of devepoll_change.op; the numbers of epoll_ctl(2). */
@@ -232,9 +233,9 @@ struct devepoll_ctl {
  * each that was tried has its own result.  A DEL has taken effect when the
  * call returns: no call that begins later returns an event of it.
  *
- * Return: how many changes were tried, all of them unless the memory of the
- * next could not be read and written, or the caller is being killed; or -1
- * with errno
+ * Return: how many changes were tried, all of them unless the next could not be
+ * read and written or has a part that this kernel does not know, or the caller
+ * is being killed; or -1 with errno
  * EFAULT: not even the first could be, or the argument can't be;
  * EINVAL: nr is 0 or too large, change_size is too small, too large or not a
  * multiple of 8, or unknown flags;
@@ -318,8 +319,8 @@ struct devepoll_wait_args {
  * Return: the number of events, 0 when the time is over; or -1 with errno
  * EFAULT: the argument, the signal set or the array can't be read or written
  * (no event is lost);
- * EINVAL: max_events is 0 or too large, min_events is above it, unknown flags,
- * a wrong sigsetsize, an offset outside of the mapping or not a multiple of
+ * EINVAL: max_events is 0 or too large, min_events is above it, unknown flags
+ * or two that exclude each other, a wrong sigsetsize, an offset outside of the mapping or not a multiple of
  * 16; or what is wrong with the changes, as for DEVEPOLL_CTL;
  * E2BIG: a part of the argument is not known to this kernel and not 0;
  * EINTR: a signal came before an event did;
@@ -333,15 +334,18 @@ struct devepoll_wait_args {
  *
  * mmap(2) at offset DEVEPOLL_MAP_EVENTS gives memory of the device in which
  * DEVEPOLL_WAIT_MAPPED puts events, so that no fault can meet them.  The first
- * mapping settles its size; it is an array of struct devepoll_event, read-only,
- * and each thread waits into a part of its own.
+ * mapping settles its size, 1024 pages at most; it is an array of struct
+ * devepoll_event, read-only, and each thread waits into a part of its own.
+ * mmap(2) fails with EINVAL for another size than the first, EBUSY for a set of
+ * 2001, and ENOMEM where RLIMIT_MEMLOCK or the cgroup forbids the memory.
  */
 #define DEVEPOLL_MAP_EVENTS	0x100000000ULL
 
 /**
  * struct devepoll_stats - result of DEVEPOLL_STATS
  * @items: fds in the set now
- * @ready: those of them that may be ready
+ * @ready: those of them that may be ready, and closed ones whose last event
+ *	nobody took yet
  * @adds: fds added so far
  * @mods: changes so far
  * @dels: fds removed so far by the program
