@@ -21,7 +21,7 @@
 #include "kselftest.h"
 #include "stress.h"
 
-#define PAIRS		2
+#define PAIRS_MOST	8
 #define REFCOUNT_FILE	"/sys/module/devepoll/refcnt"
 
 struct options {
@@ -70,7 +70,7 @@ static pid_t start_pair(const struct options *o, unsigned int i)
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(pair_run(o->seed + i + 1, o->seconds));
+		_exit(pair_run(pair_faces[i], o->seed + i + 1, o->seconds));
 	return pid;
 }
 
@@ -164,10 +164,10 @@ int main(int argc, char **argv)
 {
 	struct options o = { .seconds = 5, .seed = time(NULL) };
 	struct chaos_verdict *v;
-	pid_t pairs[PAIRS], chaos;
+	pid_t pairs[PAIRS_MOST], chaos;
 	bool noticed = true, ended;
 	sigset_t mask;
-	int i;
+	unsigned int i;
 
 	parse_options(argc, argv, &o);
 	ksft_print_header();
@@ -188,11 +188,11 @@ int main(int argc, char **argv)
 		ksft_exit_fail_msg("no memory\n");
 
 	v->has_tracer = tracer_start();
-	for (i = 0; i < PAIRS; i++)
+	for (i = 0; i < nr_pair_faces; i++)
 		pairs[i] = start_pair(&o, i);
 	chaos = start_chaos(&o, v);
 	ended = ended_well(chaos, "chaos");
-	for (i = 0; i < PAIRS; i++)
+	for (i = 0; i < nr_pair_faces; i++)
 		noticed &= ended_well(pairs[i], "pair");
 	tracer_stop();
 

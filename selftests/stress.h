@@ -71,7 +71,10 @@ unsigned int file_drain(enum file_kind kind, int fd);
 extern pthread_rwlock_t *closing_lock;
 
 /* One child process that looks for lost wake-ups; the status is its verdict. */
-int pair_run(uint64_t seed, unsigned int seconds);
+struct pair_face;
+extern const struct pair_face *const pair_faces[];
+extern const unsigned int nr_pair_faces;
+int pair_run(const struct pair_face *face, uint64_t seed, unsigned int seconds);
 
 /* The threads that do everything to everything at once. */
 struct chaos_verdict {

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stress_extended.h"
 #include "stress_world.h"
 
 static void child_add_all(int set)
@@ -62,6 +63,7 @@ void op_fork(struct rng *rng)
 	unsigned int what = rng_below(rng, 8);
 	struct set *s = &sets[1 + rng_below(rng, SETS - 1)];
 	unsigned int delay = rng_below(rng, 5000);
+	bool extended = rng_below(rng, 2);
 	pid_t pid;
 
 	pid = fork();
@@ -69,7 +71,10 @@ void op_fork(struct rng *rng)
 		return;
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		child_work(what, s);
+		if (extended)
+			extended_child(rng, what);
+		else
+			child_work(what, s);
 		_exit(0);
 	}
 	if (what > 4) {

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "stress_extended.h"
 #include "stress_world.h"
 
 #define BATCH		24
@@ -307,10 +308,18 @@ struct operation operations[] = {
 	{ .name = "reopen", .run = op_reopen, .weight = 2 },
 	{ .name = "free", .run = op_free_mapped, .weight = 2 },
 	{ .name = "io", .run = op_io, .weight = 24 },
-	{ .name = "fork", .run = op_fork, .weight = 1 },
+	{ .name = "fork", .run = op_fork, .weight = 2 },
 	{ .name = "pass", .run = op_pass, .weight = 4 },
 	{ .name = "nest", .run = op_nest, .weight = 2 },
 	{ .name = "signal", .run = chaos_interrupt, .weight = 3 },
+	{ .name = "ext. change", .run = op_extended_change, .weight = 20 },
+	{ .name = "ext. door", .run = op_extended_door, .weight = 12 },
+	{ .name = "ext. wait", .run = op_extended_wait, .weight = 16 },
+	{ .name = "ext. mapped", .run = op_extended_mapped, .weight = 8 },
+	{ .name = "ext. nest", .run = op_extended_nest, .weight = 6 },
+	{ .name = "ext. query", .run = op_extended_query, .weight = 3 },
+	{ .name = "ext. reopen", .run = op_extended_reopen, .weight = 3 },
+	{ .name = "ext. ghost", .run = op_extended_ghost, .weight = 4 },
 };
 
 const unsigned int nr_operations = sizeof(operations) / sizeof(operations[0]);

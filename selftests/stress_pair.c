@@ -2,9 +2,9 @@
 /*
  * The part of the stress program that looks for lost wake-ups.
  *
- * A process of three threads has one set.  The producer makes some files
- * readable and waits until each has been read.  The consumer reads only the
- * files that EP_POLL names.  The third thread replaces, removes and adds the
+ * A process of some threads has one set.  The producer makes some files
+ * readable and waits until each has been read.  The consumers read only the
+ * files that their waits name.  The last thread replaces, removes and adds the
  * same files all the time, in a way that never makes an event unwanted.  So a
  * file that stays unread is a wake-up that was lost.
  */
@@ -12,43 +12,30 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "stress.h"
+#include "stress_pair.h"
 
-#define PAIR_FDS	512
-#define PAIR_FILES	FILE_INOTIFY
-
-struct pair_file {
-	enum file_kind kind;
-	int rfd;
-	int wfd;
-	unsigned long posted;
-	unsigned long seen;
+struct consumer {
+	struct pair *p;
+	unsigned int nr;
+	pthread_t thread;
+	atomic_bool done;
 };
 
-struct pair {
-	int set;
-	void *map;
-	uint64_t seed;
-	atomic_bool stop;
-	struct pair_file files[PAIR_FILES];
-	int nfiles;
-	/* Guards posted and seen of all files. */
-	pthread_mutex_t lock;
-	pthread_cond_t seen;
-	unsigned long rounds;
-	unsigned long swaps;
-	double worst;
+const struct pair_face *const pair_faces[] = {
+	&pair_classic, &pair_extended, &pair_nested,
 };
+
+const unsigned int nr_pair_faces = sizeof(pair_faces) / sizeof(pair_faces[0]);
 
 double now_seconds(void)
 {
@@ -103,82 +90,62 @@ static bool pair_all_seen(struct pair *p)
 /* What can be told about the files that nobody was told of. */
 static void pair_report_lost(struct pair *p)
 {
-	struct evpoll ev = { .ep_timeout = 0 };
-	int i, late;
+	int i;
 
 	for (i = 0; i < p->nfiles; i++) {
 		struct pair_file *f = &p->files[i];
 		struct pollfd q = { .fd = f->rfd, .events = POLLIN };
-		struct pollfd is = { .fd = f->rfd };
 
 		if (f->seen >= f->posted)
 			continue;
 		poll(&q, 1, 0);
-		late = ioctl(p->set, EP_ISPOLLED, &is);
-		printf("# lost: %s, posted %lu, seen %lu, poll %#x, in the set %d, events %#x\n",
-		       file_kind_name(f->kind), f->posted, f->seen, q.revents,
-		       late, is.events);
+		printf("# lost (%s): %s, posted %lu, seen %lu, poll %#x\n",
+		       p->face->name, file_kind_name(f->kind), f->posted,
+		       f->seen, q.revents);
+		p->face->report(p, f);
 	}
-	late = ioctl(p->set, EP_POLL, &ev);
-	printf("# lost: EP_POLL without waiting now returns %d\n", late);
 	fflush(stdout);
 }
 
-static void *consumer(void *arg)
+static void must(struct pair *p, bool ok, const char *what)
 {
-	struct evpoll ev = { .ep_timeout = -1 };
-	struct pair *p = arg;
+	if (ok)
+		return;
+	printf("# %s: %s: %s\n", p->face->name, what, strerror(errno));
+	fflush(stdout);
+	_exit(1);
+}
+
+static void consume(struct pair *p, struct pair_file *f)
+{
+	unsigned int posts = file_drain(f->kind, f->rfd);
+
+	must(p, p->face->rearm(p, f), "a file can't be armed again");
+	pthread_mutex_lock(&p->lock);
+	f->seen += posts;
+	pthread_cond_signal(&p->seen);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void *consumer_run(void *arg)
+{
+	struct consumer *consumer = arg;
+	struct pair *p = consumer->p;
+	struct pair_file *f;
+	int fds[PAIR_FDS];
 	int i, n;
 
 	while (!atomic_load(&p->stop)) {
-		const struct pollfd *res;
-
-		n = ioctl(p->set, EP_POLL, &ev);
-		if (n <= 0) {
-			printf("# EP_POLL without a time-out gave %d: %s\n", n,
-			       strerror(errno));
-			_exit(1);
-		}
-		res = (void *)((char *)p->map + ev.ep_resoff);
+		n = p->face->wait(p, consumer->nr, fds, PAIR_FDS);
+		must(p, n >= 0, "a wait failed");
 		for (i = 0; i < n; i++) {
-			struct pair_file *f = pair_find(p, res[i].fd);
-			unsigned int posts;
-
-			if (!f)
-				continue;
-			posts = file_drain(f->kind, f->rfd);
-			pthread_mutex_lock(&p->lock);
-			f->seen += posts;
-			pthread_cond_signal(&p->seen);
-			pthread_mutex_unlock(&p->lock);
+			f = pair_find(p, fds[i]);
+			if (f)
+				consume(p, f);
 		}
 	}
+	atomic_store(&consumer->done, true);
 	return NULL;
-}
-
-static void pair_write(int set, int fd, short events)
-{
-	struct pollfd req = { .fd = fd, .events = events };
-
-	if (write(set, &req, sizeof(req)) != sizeof(req)) {
-		printf("# an fd could not be added: %s\n", strerror(errno));
-		_exit(1);
-	}
-}
-
-/* Another set on the same file, which comes and goes. */
-static void churn_other_set(struct pair_file *f, bool remove)
-{
-	int fds[2];
-
-	if (file_make(FILE_DEVEPOLL, fds))
-		return;
-	if (!ioctl(fds[0], EP_ALLOC, 8)) {
-		pair_write(fds[0], f->rfd, POLLIN | POLLHUP);
-		if (remove)
-			pair_write(fds[0], f->rfd, POLLREMOVE);
-	}
-	close(fds[0]);
 }
 
 static void churn_other_file(struct pair *p, struct rng *rng)
@@ -187,9 +154,7 @@ static void churn_other_file(struct pair *p, struct rng *rng)
 
 	if (file_make(rng_below(rng, FILE_KINDS_POLLABLE), fds))
 		return;
-	pair_write(p->set, fds[0], POLLIN | POLLHUP | POLLERR);
-	if (rng_below(rng, 4) == 0)
-		pair_write(p->set, fds[0], POLLREMOVE);
+	p->face->mix(p, fds[0], rng);
 	close(fds[0]);
 	if (fds[1] != fds[0])
 		close(fds[1]);
@@ -210,26 +175,21 @@ static void churn_epoll(struct pair *p)
 static void churn_once(struct pair *p, struct rng *rng)
 {
 	struct pair_file *f = &p->files[rng_below(rng, p->nfiles)];
-	struct pollfd swap[2] = {
-		{ .fd = f->rfd, .events = POLLREMOVE },
-		{ .fd = f->rfd, .events = POLLIN },
-	};
 	struct pollfd q = { .fd = p->set, .events = POLLIN };
 
 	switch (rng_below(rng, 8)) {
 	case 0:
 	case 1:
-		if (write(p->set, swap, sizeof(swap)) != sizeof(swap))
-			_exit(1);
+		must(p, p->face->swap(p, f), "a file can't be put back");
 		break;
 	case 2:
-		pair_write(p->set, f->rfd, POLLIN | POLLRDNORM);
+		must(p, p->face->change(p, f), "a file can't be changed");
 		break;
 	case 3:
 		close(dup(f->rfd));
 		break;
 	case 4:
-		churn_other_set(f, rng_below(rng, 2));
+		p->face->visit(f, rng);
 		break;
 	case 5:
 		poll(&q, 1, 0);
@@ -253,7 +213,7 @@ static void *churn(void *arg)
 		pthread_rwlock_rdlock(closing_lock);
 		churn_once(p, &rng);
 		pthread_rwlock_unlock(closing_lock);
-		p->swaps++;
+		atomic_fetch_add(&p->swaps, 1);
 	}
 	return NULL;
 }
@@ -294,13 +254,7 @@ static bool pair_open(struct pair *p)
 	int fds[2];
 	int kind;
 
-	if (file_make(FILE_DEVEPOLL, fds) ||
-	    ioctl(fds[0], EP_ALLOC, PAIR_FDS))
-		return false;
-	p->set = fds[0];
-	p->map = mmap(NULL, EP_MAP_SIZE(PAIR_FDS), PROT_READ, MAP_SHARED,
-		      p->set, 0);
-	if (p->map == MAP_FAILED)
+	if (!p->face->open(p))
 		return false;
 	for (kind = 0; kind < PAIR_FILES; kind++) {
 		struct pair_file *f = &p->files[p->nfiles];
@@ -314,18 +268,36 @@ static bool pair_open(struct pair *p)
 		*f = (struct pair_file){
 			.kind = kind, .rfd = fds[0], .wfd = fds[1],
 		};
-		pair_write(p->set, f->rfd, POLLIN);
+		/* Each time another way to watch is for another kind. */
+		must(p, p->face->add(p, f, kind + p->seed),
+		     "a file can't be added");
 		p->nfiles++;
 	}
 	return p->nfiles >= 8;
 }
 
-int pair_run(uint64_t seed, unsigned int seconds)
+/* What wakes them to see the end may be taken by one of them. */
+static void consumers_join(struct pair *p, struct consumer *consumers)
 {
-	struct pair p = { .seed = seed };
+	unsigned int i;
+
+	for (i = 0; i < p->face->consumers; i++) {
+		while (!atomic_load(&consumers[i].done)) {
+			file_post(p->files[0].kind, p->files[0].wfd);
+			sched_yield();
+		}
+		pthread_join(consumers[i].thread, NULL);
+	}
+}
+
+int pair_run(const struct pair_face *face, uint64_t seed, unsigned int seconds)
+{
+	static struct consumer consumers[CONSUMERS_MOST];
+	struct pair p = { .face = face, .seed = seed };
 	double until = now_seconds() + seconds;
-	pthread_t threads[2];
+	pthread_t churner;
 	struct rng rng;
+	unsigned int i;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* Should anything sleep for ever, the signal ends this process. */
@@ -333,25 +305,25 @@ int pair_run(uint64_t seed, unsigned int seconds)
 	pthread_mutex_init(&p.lock, NULL);
 	pthread_cond_init(&p.seen, NULL);
 	rng_seed(&rng, seed, 1);
-	if (!pair_open(&p)) {
-		printf("# a set could not be made ready: %s\n",
-		       strerror(errno));
-		return 1;
+	must(&p, pair_open(&p), "a set could not be made ready");
+	for (i = 0; i < face->consumers; i++) {
+		consumers[i].p = &p;
+		consumers[i].nr = i;
+		if (pthread_create(&consumers[i].thread, NULL, consumer_run,
+				   &consumers[i]))
+			return 1;
 	}
-	if (pthread_create(&threads[0], NULL, consumer, &p) ||
-	    pthread_create(&threads[1], NULL, churn, &p))
+	if (pthread_create(&churner, NULL, churn, &p))
 		return 1;
 	while (now_seconds() < until) {
 		if (!producer_round(&p, &rng))
 			return 1;
 	}
 	atomic_store(&p.stop, true);
-	/* The last event is what lets the consumer see the end. */
-	file_post(p.files[0].kind, p.files[0].wfd);
-	pthread_join(threads[0], NULL);
-	pthread_join(threads[1], NULL);
-	printf("# pair: %lu rounds, %lu changes beside them, worst round %.3f s\n",
-	       p.rounds, p.swaps, p.worst);
+	consumers_join(&p, consumers);
+	pthread_join(churner, NULL);
+	printf("# pair (%s): %lu rounds, %lu changes beside them, worst round %.3f s\n",
+	       face->name, p.rounds, atomic_load(&p.swaps), p.worst);
 	fflush(stdout);
 	return p.rounds ? 0 : 1;
 }

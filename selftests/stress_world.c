@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "stress_extended.h"
 #include "stress_world.h"
 
 struct set sets[SETS];
@@ -108,7 +109,7 @@ bool world_open(struct rng *rng)
 		atomic_init(&sets[i].fd, fds[0]);
 		set_map(&sets[i], rng);
 	}
-	return true;
+	return extended_world_open();
 }
 
 void world_close(void)
@@ -123,6 +124,7 @@ void world_close(void)
 		if (atomic_load(&slots[i]) >= 0)
 			close(atomic_load(&slots[i]));
 	}
+	extended_world_close();
 	close(scm[0]);
 	close(scm[1]);
 }
