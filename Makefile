@@ -36,8 +36,8 @@ export DESTDIR PREFIX OPS SEED
 deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps kmod lib tools selftests demo check fuzz bench shell lint \
-	docs install clean
+.PHONY: help deps kmod lib tools selftests demo check fuzz proof servers \
+	bench shell lint docs install clean
 
 help: ## this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
@@ -81,6 +81,14 @@ fuzz: ## a million random operations beside epoll's (KERNEL=, or all three)
 bench: ## measure the costs in instructions (KERNEL=, or all three)
 	$(call deps,base)
 	$(Q)tools/bench/run $(KERNEL)
+
+proof: ## run what others wrote for epoll on the device, all of it (25 min a kernel)
+	$(call deps,base)
+	$(Q)tools/proof/run programs $(KERNEL)
+
+servers: ## run redis, nginx and memcached on the device, beside epoll
+	$(call deps,base)
+	$(Q)tools/proof/run servers $(KERNEL)
 
 shell: ## open a guest with the module loaded (KERNEL=, DEBUG=)
 	$(call deps,base)

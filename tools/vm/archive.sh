@@ -25,9 +25,15 @@ host_mirror() {
 	return 1
 }
 
-# archive_open SUITE...: select suites for the calls below, refresh the index
+# archive_open [--sources] SUITE...: select suites for the calls below, refresh
+# the index
 archive_open() {
-	local mirror security suite
+	local mirror security suite sources=''
+
+	if [ "$1" = --sources ]; then
+		sources=-sources
+		shift
+	fi
 
 	need apt-get apt-cache dpkg-deb
 	[ -r "$debian_keys" ] || die "Debian's archive keys are missing: run 'make deps'"
@@ -36,7 +42,7 @@ archive_open() {
 	# A machine without security updates still gets to know of them.
 	security=$(host_mirror security) || security=${mirror%/}-security
 
-	apt_dir="$cache/apt/${1}"
+	apt_dir="$cache/apt/$1$sources"
 	mkdir -p "$apt_dir/state/lists/partial" "$apt_dir/cache/archives/partial" \
 		"$apt_dir/none" ||
 		die "cannot write to $cache"
@@ -47,6 +53,8 @@ archive_open() {
 			uri=$security
 		fi
 		printf 'deb [arch=amd64 signed-by=%s] %s %s main\n' \
+			"$debian_keys" "$uri" "$suite"
+		[ -z "$sources" ] || printf 'deb-src [signed-by=%s] %s %s main\n' \
 			"$debian_keys" "$uri" "$suite"
 	done >"$apt_dir/sources.list"
 	cat >"$apt_dir/apt.conf" <<-CONF
@@ -82,17 +90,26 @@ archive_find() {
 		cut -d' ' -f1 | sort -V | tail -n 1
 }
 
-# archive_get NAME: download into $cache/packages, print the file's path;
-# apt-get checks it against the index, also when it is there already
+# archive_get NAME...: download into $cache/packages, print the files' paths;
+# apt-get checks them against the index, also when they are there already
 archive_get() {
-	local file
+	local files
 	mkdir -p "$cache/packages"
-	file=$(cd "$apt_dir/none" &&
-		apt-get -c "$apt_dir/apt.conf" --print-uris download "$1" |
-		cut -d' ' -f2) || die "the archive has no $1"
-	[ "$file" ] || die "the archive has no $1"
-	(cd "$cache/packages" && step "fetching $1" \
-		apt-get -q -c "$apt_dir/apt.conf" download "$1") ||
-		die "cannot download $1"
-	echo "$cache/packages/$file"
+	files=$(cd "$apt_dir/none" && set -o pipefail &&
+		apt-get -c "$apt_dir/apt.conf" --print-uris download "$@" |
+		cut -d' ' -f2) || die "the archive has not all of: $*"
+	[ "$(wc -l <<<"$files")" = $# ] || die "the archive has not all of: $*"
+	(cd "$cache/packages" && step "fetching $*" \
+		apt-get -q -c "$apt_dir/apt.conf" download "$@") ||
+		die "cannot download $*"
+	sed "s|^|$cache/packages/|" <<<"$files"
+}
+
+# archive_get_source NAME DIR: unpack a source package into DIR, as it is from
+# upstream; its suites were opened with --sources
+archive_get_source() {
+	mkdir -p "$2" || return 1
+	(cd "$2" && step "fetching the source of $1" \
+		apt-get -q -c "$apt_dir/apt.conf" --download-only source "$1") ||
+		die "cannot download the source of $1"
 }
