@@ -23,6 +23,7 @@
 #define PENDING		3
 #define RACES		300
 #define KILL_SECONDS	4
+#define ALWAYS_READY	30
 
 FIXTURE(uring_end) {
 	struct ring ring;
@@ -313,6 +314,8 @@ TEST_F(uring_end, of_the_process_ends_its_waits)
 struct killed {
 	int set;
 	int event;
+	/* Another set, with so many fds that are always ready. */
+	int full;
 	unsigned int seed;
 	atomic_ulong waits;
 };
@@ -321,21 +324,27 @@ static long wait_in_rings(void *arg)
 {
 	struct killed *k = arg;
 	unsigned int seed = k->seed;
-	struct devepoll_event out[8];
+	struct devepoll_event out[2 * ALWAYS_READY];
 	struct devepoll_wait_args args;
 	struct io_uring_cqe cqe;
 	struct ring ring;
+	bool full;
 	int i;
 
 	for (;;) {
 		if (ring_open(&ring, &ring_plain))
 			_exit(1);
 		for (i = rand_r(&seed) % 16; i >= 0; i--) {
-			args = wait_args(out, 1 + rand_r(&seed) % 8, -1);
+			full = rand_r(&seed) % 4 == 0;
+			args = wait_args(out, 2 * ALWAYS_READY, -1);
 			args.min_events = rand_r(&seed) % 2;
+			if (full)
+				args.min_events = rand_r(&seed) %
+						  (2 * ALWAYS_READY);
 			if (rand_r(&seed) % 4 == 0)
 				args.timeout = rand_r(&seed) % 1000000;
-			ring_request(&ring, k->set, DEVEPOLL_WAIT, &args, i);
+			ring_request(&ring, full ? k->full : k->set,
+				     DEVEPOLL_WAIT, &args, i);
 			atomic_fetch_add(&k->waits, 1);
 			if (rand_r(&seed) % 2)
 				ring_peek(&ring, &cqe);
@@ -365,6 +374,22 @@ static void child_be_killed(struct killed *k)
 		dep_wait(k->set, out, 2, 1);
 }
 
+static int full_set(void)
+{
+	struct devepoll_change add = {
+		.op = DEVEPOLL_ADD, .events = EPOLLIN, .data = 43,
+	};
+	int i, ret, set = dep_open();
+
+	for (i = 0; set >= 0 && i < ALWAYS_READY; i++) {
+		add.fd = eventfd_new();
+		ret = eventfd_post(add.fd) ?: dep_change(set, &add);
+		if (ret)
+			return ret;
+	}
+	return set;
+}
+
 /* Random times, so that the signal meets every place; nothing hangs on them. */
 static void sleep_us(unsigned int us)
 {
@@ -387,6 +412,8 @@ TEST_F(uring_end, may_come_at_any_moment)
 	ASSERT_NE(MAP_FAILED, k);
 	k->set = self->set;
 	k->event = self->event;
+	k->full = full_set();
+	ASSERT_LT(0, k->full);
 	while (now_ns() < until) {
 		k->seed = rand_r(&seed);
 		pid = fork();
@@ -405,6 +432,7 @@ TEST_F(uring_end, may_come_at_any_moment)
 	TH_LOG("%u processes killed, %lu waits", rounds,
 	       atomic_load(&k->waits));
 	EXPECT_LT(0, atomic_load(&k->waits));
+	close(k->full);
 	munmap(k, sizeof(*k));
 	ring_close(&self->ring);
 }
