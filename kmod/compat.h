@@ -68,7 +68,7 @@ static inline bool dep_file_put_not_last(struct file *file)
 	s64 old = atomic64_read(count);
 
 	do {
-		/* One reference counts as 0; who is below that leaves to fput. */
+		/* One reference counts as 0. */
 		if (unlikely(old <= (s64)FILE_REF_ONEREF))
 			return false;
 	} while (!atomic64_try_cmpxchg_release(count, &old, old - 1));
@@ -91,16 +91,17 @@ static inline bool dep_file_put_not_last(struct file *file)
 #ifdef DEP_HAVE_HRTIMER_SETUP
 #define dep_hrtimer_setup hrtimer_setup
 #else
-static inline void dep_hrtimer_setup(struct hrtimer *timer,
-				     enum hrtimer_restart (*function)(struct hrtimer *),
-				     clockid_t clock, enum hrtimer_mode mode)
+static inline void
+dep_hrtimer_setup(struct hrtimer *timer,
+		  enum hrtimer_restart (*function)(struct hrtimer *),
+		  clockid_t clock, enum hrtimer_mode mode)
 {
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
 #endif
 
-/* since 6.6: the bytes of a command are got from its entry; since 6.19: typed */
+/* since 6.6: the bytes of a command are in its entry; since 6.19: typed */
 static inline unsigned long dep_uring_arg(const struct io_uring_cmd *cmd)
 {
 #if defined(io_uring_sqe_cmd)
@@ -123,7 +124,7 @@ static inline void dep_uring_done(struct io_uring_cmd *cmd, int ret,
 #endif
 }
 
-/* since 6.19: work in the task of a ring is given the request, not the command */
+/* since 6.19: work in the task of a ring is given the request */
 #if defined(DEP_HAVE_URING_TW_REQ)
 #define DEP_URING_WORK(name, function)					\
 static void name(struct io_tw_req tw_req, io_tw_token_t tw)		\
@@ -137,6 +138,14 @@ static void name(struct io_uring_cmd *cmd, unsigned int flags)		\
 {									\
 	function(cmd, flags, flags & IO_URING_F_TASK_DEAD);		\
 }
+#endif
+
+/* since 6.7: a ring that goes cancels its commands */
+#ifdef DEP_HAVE_URING_CANCEL
+#define DEP_URING_CAN_CANCEL true
+#else
+#define DEP_URING_CAN_CANCEL false
+#define IO_URING_F_CANCEL 0
 #endif
 
 /* since 6.18: multishot commands, with buffers of the ring */

@@ -47,9 +47,11 @@ static void instance_wake_queue(struct dep_instance *inst, __poll_t wake)
 static void instance_poll_worker(struct work_struct *work)
 {
 	struct dep_instance *inst;
+	__poll_t wake;
 
 	inst = container_of(work, struct dep_instance, poll_worker);
-	instance_wake_queue(inst, (__force __poll_t)atomic_xchg(&inst->worker_wake, 0));
+	wake = (__force __poll_t)atomic_xchg(&inst->worker_wake, 0);
+	instance_wake_queue(inst, wake);
 }
 
 /* Few enough to be woken in an interrupt, be they on the queue or sets. */
@@ -95,8 +97,8 @@ static void instance_poll_work(struct irq_work *work)
 	}
 	if (!list_empty(&inst->woken))
 		irq_work_queue(&inst->poll_work);
-	/* Who comes later sets polled again, after it has queued itself. */
 	polled = inst->polled;
+	/* Who comes later sets polled again, after it has queued itself. */
 	inst->polled = waitqueue_active(&inst->poll_queue);
 	spin_unlock_irqrestore(&inst->lock, flags);
 
@@ -178,10 +180,11 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 			      int fd, u16 events)
 {
 	struct percpu_counter *watches = &inst->user->epoll_watches;
+	unsigned long most = READ_ONCE(dep_max_user_watches);
 	struct dep_item *item;
 
-	if (percpu_counter_compare(watches, min_t(unsigned long, LONG_MAX,
-					READ_ONCE(dep_max_user_watches))) >= 0)
+	if (percpu_counter_compare(watches,
+				   min_t(unsigned long, LONG_MAX, most)) >= 0)
 		return ERR_PTR(-ENOSPC);
 	item = kmem_cache_alloc(item_cache, GFP_KERNEL);
 	if (!item)

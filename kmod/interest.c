@@ -378,9 +378,10 @@ int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch)
 
 	lockdep_assert_held(&inst->mtx);
 	if (!fd_file(f)) {
-		if (ch->op != DEVEPOLL_DEL || !dep_interest_remove(inst, ch->fd))
-			return -EBADF;
-		return 0;
+		bool removed = ch->op == DEVEPOLL_DEL &&
+			       dep_interest_remove(inst, ch->fd);
+
+		return removed ? 0 : -EBADF;
 	}
 	err = interest_change_file(inst, fd_file(f), ch);
 	fdput(f);

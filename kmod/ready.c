@@ -118,22 +118,22 @@ const struct dep_sink dep_ready_sink = {
 };
 
 /*
- * Takes M and L, and announces that items leave the list for a moment: see
- * dep_ready_may_ask().
+ * With M held, takes L and announces that items leave the list for a moment:
+ * see dep_ready_may_ask().
  */
-static int ready_begin(struct dep_instance *inst, unsigned int depth)
+static void ready_begin(struct dep_instance *inst)
+	__acquires(&inst->lock)
 {
-	if (mutex_lock_killable_nested(&inst->mtx, depth))
-		return -EINTR;
+	lockdep_assert_held(&inst->mtx);
 	spin_lock_irq(&inst->lock);
 	WRITE_ONCE(inst->ask_seq, inst->ask_seq + 1);
 	/* Pairs with smp_rmb() there. */
 	smp_wmb();
-	return 0;
 }
 
 /* Undoes it. */
 static void ready_end(struct dep_instance *inst)
+	__releases(&inst->lock)
 {
 	/*
 	 * For whoever looked at the list while items were off it, and for what
@@ -144,7 +144,6 @@ static void ready_end(struct dep_instance *inst)
 	/* Pairs with the acquire there: the events are seen posted. */
 	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
 	spin_unlock_irq(&inst->lock);
-	mutex_unlock(&inst->mtx);
 }
 
 /* If the program has closed the file meanwhile, its release is ours. */
@@ -214,9 +213,10 @@ static __always_inline bool item_is_named(const struct dep_item *item,
 {
 	unsigned int fd = item->fd;
 
-	return fd < table->max_fds &&
-	       rcu_access_pointer(table->fd[array_index_nospec(fd,
-						table->max_fds)]) == item->file;
+	if (fd >= table->max_fds)
+		return false;
+	fd = array_index_nospec(fd, table->max_fds);
+	return rcu_access_pointer(table->fd[fd]) == item->file;
 }
 
 /* Back to the list: at its end, or at its head if this pass comes again. */
@@ -558,6 +558,7 @@ static bool pass_settle(struct dep_pass *pass)
 
 /* What can't be done under L, between two batches. */
 static noinline void pass_clean(struct dep_pass *pass)
+	__must_hold(&pass->inst->lock)
 {
 	u32 i;
 
@@ -577,6 +578,7 @@ static noinline void pass_clean(struct dep_pass *pass)
  * being killed.
  */
 static void pass_run(struct dep_pass *pass, u32 enough)
+	__must_hold(&pass->inst->lock)
 {
 	struct dep_instance *inst = pass->inst;
 
@@ -623,8 +625,9 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	struct dep_pass pass DEP_UNINITIALIZED;
 
 	pass_init(&pass, inst, 0);
-	if (ready_begin(inst, 0))
+	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
+	ready_begin(inst);
 	if (!results->pass)
 		results->pass = pass_number(inst);
 	pass.number = results->pass;
@@ -633,6 +636,7 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	inst->stats.harvests += !!results->nr;
 	inst->stats.events += pass.found;
 	ready_end(inst);
+	mutex_unlock(&inst->mtx);
 	return pass.err;
 }
 
@@ -686,11 +690,13 @@ u32 dep_ready_count(struct dep_instance *inst, u32 enough)
 	struct dep_pass pass DEP_UNINITIALIZED;
 
 	pass_init(&pass, inst, 0);
-	if (ready_begin(inst, 0))
+	if (mutex_lock_killable(&inst->mtx))
 		return 0;
+	ready_begin(inst);
 	pass.number = pass_number(inst);
 	pass_run(&pass, enough);
 	ready_end(inst);
+	mutex_unlock(&inst->mtx);
 	return pass.found;
 }
 
@@ -699,11 +705,13 @@ static bool ready_any(struct dep_instance *inst, unsigned int depth)
 	struct dep_pass pass DEP_UNINITIALIZED;
 
 	pass_init(&pass, inst, depth);
-	if (ready_begin(inst, depth))
+	if (mutex_lock_killable_nested(&inst->mtx, depth))
 		return false;
+	ready_begin(inst);
 	pass.number = pass_number(inst);
 	pass_run(&pass, 1);
 	ready_end(inst);
+	mutex_unlock(&inst->mtx);
 	return pass.found;
 }
 
@@ -745,8 +753,9 @@ static void ask_all(struct dep_instance *inst, bool harvesting,
 {
 	u32 left;
 
-	if (ready_begin(inst, depth))
+	if (mutex_lock_killable_nested(&inst->mtx, depth))
 		return;
+	ready_begin(inst);
 	/* It may have become one of the extended interface just now. */
 	left = inst->extended ? 0 : inst->nr_items;
 	for (; left && !list_empty(&inst->asks); left--) {
@@ -755,6 +764,7 @@ static void ask_all(struct dep_instance *inst, bool harvesting,
 			break;
 	}
 	ready_end(inst);
+	mutex_unlock(&inst->mtx);
 }
 
 /**

@@ -1,12 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The requests of the extended interface as io_uring commands.
+ * The requests of the extended interface as io_uring commands.  Kbuild takes
+ * uring_wait.c where commands can be cancelled, or else uring_inline.c; and
+ * uring_shot.c where they can be multishot.
  */
 #ifndef DEVEPOLL_URING_H
 #define DEVEPOLL_URING_H
 
+#include <linux/hrtimer.h>
+
+#include "extended.h"
+#include "instance.h"
+
 struct io_uring_cmd;
 
+/**
+ * struct dep_uring_wait - a wait that is a command of a ring
+ * @waiter: the place in the instance's list
+ * @timer: the time-out; runs if @timed
+ * @cmd: const: the command
+ * @inst: const: the set
+ * @wait: the call, as it goes on each time
+ * @timed: const: there is a time-out
+ * @multishot: const: goes on after events, into buffers of the ring
+ * @expired: L: the time is over
+ * @cancelled: L: the ring goes
+ * @group: const: the group of buffers
+ * @max: const: the most events of one buffer
+ */
+struct dep_uring_wait {
+	struct dep_waiter waiter;
+	struct hrtimer timer;
+	struct io_uring_cmd *cmd;
+	struct dep_instance *inst;
+	struct dep_wait_call wait;
+	bool timed;
+	bool multishot;
+	bool expired;
+	bool cancelled;
+	u16 group;
+	u32 max;
+};
+
 int dep_uring_cmd(struct io_uring_cmd *cmd, unsigned int flags);
+int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
+		   unsigned int flags);
+int dep_uring_cancel(struct io_uring_cmd *cmd, unsigned int flags);
+int dep_uring_take(struct dep_uring_wait *wait);
+
+#ifdef DEP_HAVE_URING_MULTISHOT
+int dep_uring_shoot(struct dep_uring_wait *wait, unsigned int flags);
+#else
+static inline int dep_uring_shoot(struct dep_uring_wait *wait,
+				  unsigned int flags)
+{
+	return -EOPNOTSUPP;
+}
+#endif
 
 #endif /* DEVEPOLL_URING_H */

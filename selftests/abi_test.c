@@ -63,6 +63,38 @@ TEST(map_sizes_round_up_to_two_times_whole_pages)
 	EXPECT_EQ(2097152, EP_MAP_SIZE(MAX_FDS_IN_EVENTPOLL));
 }
 
+TEST(request_numbers_of_the_extended_interface_stay)
+{
+	EXPECT_EQ(0xc0185010, (unsigned int)DEVEPOLL_CTL);
+	EXPECT_EQ(0xc0405011, (unsigned int)DEVEPOLL_WAIT);
+	EXPECT_EQ(0x80505012, (unsigned int)DEVEPOLL_STATS);
+	EXPECT_EQ(0x5020, (unsigned int)DEVEPOLL_EPOLL_WAIT);
+	EXPECT_EQ(0x5021, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD));
+	EXPECT_EQ(0x5022, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL));
+	EXPECT_EQ(0x5023, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD));
+	EXPECT_EQ(0x00000005ffffffffULL, DEVEPOLL_EPOLL_WAIT_LEN(5, -1));
+	EXPECT_EQ(0x100000000ULL, DEVEPOLL_MAP_EVENTS);
+}
+
+TEST(structs_of_the_extended_interface_stay)
+{
+	EXPECT_EQ(24, sizeof(struct devepoll_change));
+	EXPECT_EQ(4, offsetof(struct devepoll_change, fd));
+	EXPECT_EQ(12, offsetof(struct devepoll_change, result));
+	EXPECT_EQ(16, offsetof(struct devepoll_change, data));
+	EXPECT_EQ(24, sizeof(struct devepoll_ctl));
+	EXPECT_EQ(20, offsetof(struct devepoll_ctl, nr_failed));
+	EXPECT_EQ(16, sizeof(struct devepoll_event));
+	EXPECT_EQ(8, offsetof(struct devepoll_event, events));
+	EXPECT_EQ(12, offsetof(struct devepoll_event, fd));
+	EXPECT_EQ(64, sizeof(struct devepoll_wait_args));
+	EXPECT_EQ(16, offsetof(struct devepoll_wait_args, timeout));
+	EXPECT_EQ(24, offsetof(struct devepoll_wait_args, sigmask));
+	EXPECT_EQ(40, offsetof(struct devepoll_wait_args, changes));
+	EXPECT_EQ(60, offsetof(struct devepoll_wait_args, nr_failed));
+	EXPECT_EQ(80, sizeof(struct devepoll_stats));
+}
+
 /* Which layout, and where its bytes are. */
 FIXTURE(layout) {
 	struct set set;

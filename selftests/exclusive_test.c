@@ -197,6 +197,20 @@ TEST_F(exclusive, reports_a_hang_up_to_every_set)
 		EXPECT_EQ(EPOLLHUP, eset_wait_one(&self->sets[i], fds[0], 0));
 }
 
+TEST_F(exclusive, wakes_every_set_for_a_hang_up)
+{
+	int i, fds[2];
+
+	ASSERT_EQ(0, pipe_pair(fds));
+	ASSERT_EQ(0, add_to_all(self->sets, fds[0], EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, start_all(self->waiters, self->sets));
+	ASSERT_EQ(0, close(fds[1]));
+	for (i = 0; i < SETS; i++) {
+		EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));
+		EXPECT_EQ(EPOLLHUP, self->waiters[i].out[0].events);
+	}
+}
+
 TEST_F(exclusive, is_only_set_by_an_add)
 {
 	struct eset *set = &self->sets[0];

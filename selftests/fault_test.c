@@ -22,13 +22,11 @@
 
 #include "kselftest_harness.h"
 
+#include "failnth.h"
 #include "helpers.h"
 
-#define DEBUGFS		"/sys/kernel/debug/"
 #define SET_FDS		2000
 #define SET_SIZE	EP_MAP_SIZE(SET_FDS)
-/* No call comes near so many points of failure. */
-#define MOST_POINTS	2000
 
 struct world {
 	int fail_nth;
@@ -39,58 +37,13 @@ struct world {
 	int nfiles;
 };
 
-static void set_knob(const char *name, const char *value)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), DEBUGFS "%s", name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (write(fd, value, strlen(value)) < 0)
-		fprintf(stderr, "# %s can't be set\n", name);
-	close(fd);
-}
-
-/* The n-th point of failure from here on fails. */
-static void arm(struct world *w, int n)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%d", n);
-
-	/* This too may be what fails. */
-	while (pwrite(w->fail_nth, text, len, 0) != len)
-		;
-}
-
-/* Did it come to that point?  A failure to read is one that was not hit. */
-static bool disarm(struct world *w)
-{
-	char text[16] = "";
-	bool hit;
-
-	hit = pread(w->fail_nth, text, sizeof(text) - 1, 0) > 0 &&
-	      atoi(text) == 0;
-	arm(w, 0);
-	return hit;
-}
-
 /* 0, or -errno; -ENOSYS where the kernel can't do it. */
 static int world_open(struct world *w)
 {
 	memset(w, 0, sizeof(*w));
-	w->fail_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	w->fail_nth = failnth_open();
 	if (w->fail_nth < 0)
-		return -ENOSYS;
-	/* Fail what may sleep too, and don't print a stack each time. */
-	set_knob("failslab/ignore-gfp-wait", "N");
-	set_knob("failslab/verbose", "0");
-	set_knob("fail_page_alloc/ignore-gfp-wait", "N");
-	set_knob("fail_page_alloc/ignore-gfp-highmem", "N");
-	set_knob("fail_page_alloc/min-order", "0");
-	set_knob("fail_page_alloc/verbose", "0");
-	set_knob("fail_usercopy/verbose", "0");
+		return w->fail_nth;
 	w->set = dep_open();
 	if (w->set < 0)
 		return w->set;
@@ -140,9 +93,9 @@ static int walk(struct world *w, int (*call)(struct world *w),
 	bool hit;
 
 	for (n = 1; n < MOST_POINTS; n++) {
-		arm(w, n);
+		failnth_arm(w->fail_nth, n);
 		ret = call(w);
-		hit = disarm(w);
+		hit = failnth_disarm(w->fail_nth);
 		if (!check(w, ret, hit)) {
 			printf("# failure %d: result %d\n", n, ret);
 			return -1;

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -124,6 +125,38 @@ TEST_F(identity, of_a_number_used_again_is_removed_by_number)
 	ASSERT_EQ(0, name_another(self->event));
 	EXPECT_EQ(error, eset_del(&self->set, self->event));
 	EXPECT_EQ(-ENOENT, eset_del(&self->set, self->event));
+	ASSERT_EQ(0, eventfd_post(self->kept));
+	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+}
+
+static int name_no_file_to_watch(int number)
+{
+	int regular = memfd_create("devepoll-identity", MFD_CLOEXEC);
+	int ret = dup3(regular, number, O_CLOEXEC) == number ? 0 : -errno;
+
+	close(regular);
+	return ret;
+}
+
+TEST_F(identity, of_a_number_that_names_no_file_to_watch_is_removed)
+{
+	bool ghosts = eset_has(&self->set, REPORTS_GHOSTS);
+
+	ASSERT_EQ(0, name_no_file_to_watch(self->event));
+	EXPECT_EQ(-EPERM, eset_mod(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(ghosts ? -EPERM : 0, eset_del(&self->set, self->event));
+	EXPECT_EQ(-EPERM, eset_del(&self->set, self->event));
+	ASSERT_EQ(0, eventfd_post(self->kept));
+	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+}
+
+TEST_F(identity, of_a_number_that_names_the_set_is_removed)
+{
+	bool ghosts = eset_has(&self->set, REPORTS_GHOSTS);
+
+	ASSERT_EQ(self->event, dup3(self->set.fd, self->event, O_CLOEXEC));
+	EXPECT_EQ(ghosts ? -EINVAL : 0, eset_del(&self->set, self->event));
+	EXPECT_EQ(-EINVAL, eset_del(&self->set, self->event));
 	ASSERT_EQ(0, eventfd_post(self->kept));
 	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
 }

@@ -3,8 +3,10 @@
  * What a set tells of itself: DEVEPOLL_STATS.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -122,6 +124,72 @@ TEST_F(stats, count_events_and_harvests)
 	EXPECT_EQ(before.harvests + 5, after.harvests);
 	EXPECT_EQ(before.wakes + 10, after.wakes);
 	EXPECT_EQ(before.asks + 10, after.asks);
+}
+
+/* One line of devepoll/stats of debugfs, or -1. */
+static long long sum_of(const char *name)
+{
+	FILE *file = fopen("/sys/kernel/debug/devepoll/stats", "re");
+	long long value, found = -1;
+	char word[32];
+
+	if (!file)
+		return -1;
+	while (fscanf(file, "%31s %lld", word, &value) == 2)
+		if (!strcmp(word, name))
+			found = value;
+	fclose(file);
+	return found;
+}
+
+TEST_F(stats, of_all_sets_are_added_up)
+{
+	static const char *const names[] = {
+		"sets", "items", "adds", "mods", "dels", "closes", "wakes",
+		"asks", "harvests", "events",
+	};
+	long long before[ARRAY_SIZE(names)], after[ARRAY_SIZE(names)];
+	struct devepoll_stats one, two;
+	struct eset other;
+	size_t i;
+
+	if (access("/sys/kernel/debug/devepoll", F_OK))
+		mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+	if (access("/sys/kernel/debug/devepoll", F_OK))
+		SKIP(return, "no debugfs here");
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		before[i] = sum_of(names[i]);
+		ASSERT_LE(0, before[i]) TH_LOG("%s", names[i]);
+	}
+	ASSERT_EQ(0, eset_open(&other, variant->ops));
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	ASSERT_EQ(0, eset_add(&other, self->event, EPOLLIN));
+	ASSERT_EQ(0, eset_mod(&other, self->event, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(1, eset_drain(&self->set));
+	ASSERT_EQ(1, eset_drain(&other));
+	ASSERT_EQ(0, eset_del(&other, self->event));
+	one = stats_of(self->set.fd);
+	two = stats_of(other.fd);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		after[i] = sum_of(names[i]);
+	EXPECT_EQ(before[0] + 1, after[0]);
+	EXPECT_EQ(before[1] + 1, after[1]);
+	EXPECT_EQ(before[2] + 2, after[2]);
+	EXPECT_EQ(before[3] + 1, after[3]);
+	EXPECT_EQ(before[4] + 1, after[4]);
+	EXPECT_EQ(before[5], after[5]);
+	EXPECT_EQ(before[6] + one.wakes + two.wakes, after[6]);
+	EXPECT_EQ(before[7] + one.asks + two.asks, after[7]);
+	EXPECT_EQ(before[8] + 2, after[8]);
+	EXPECT_EQ(before[9] + 2, after[9]);
+	/* A set that is gone has seen what it has seen. */
+	eset_close(&other);
+	EXPECT_EQ(before[0], sum_of("sets"));
+	for (i = 1; i < ARRAY_SIZE(names); i++) {
+		EXPECT_EQ(after[i], sum_of(names[i]))
+			TH_LOG("%s", names[i]);
+	}
 }
 
 /* A set of 2001 answers too. */

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waits that are commands of a ring, on kernels that can't cancel them: done at
+ * once, or refused.
+ */
+#include <linux/devepoll.h>
+
+#include "compat.h"
+#include "extended.h"
+#include "harvest.h"
+#include "uring.h"
+
+/**
+ * dep_uring_wait() - DEVEPOLL_WAIT as a command, with no waiting
+ * @inst: the set
+ * @cmd: the command
+ * @flags: IO_URING_F_*
+ *
+ * Context: the task of the ring, or a worker of it; sleeps.
+ * Return: what the request returns;
+ * -EOPNOTSUPP: it would have to wait, and could not be cancelled.
+ */
+int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
+		      unsigned int flags)
+{
+	struct dep_wait_call wait;
+	int ret;
+
+	ret = dep_extended_prepare(inst, cmd->cmd_op, dep_uring_arg(cmd),
+				   &wait);
+	if (ret)
+		return ret;
+	if (wait.masked)
+		return -EINVAL;
+	/* What can't be waited for must not have changed anything. */
+	if (wait.args.nr_changes && wait.harvest.timeout)
+		return -EOPNOTSUPP;
+	ret = dep_extended_change(inst, &wait);
+	if (ret)
+		return ret;
+	ret = dep_harvest_rest(&wait.results, inst);
+	if (!ret && wait.harvest.timeout)
+		return -EOPNOTSUPP;
+	return ret;
+}

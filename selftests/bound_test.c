@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Limits as a set of the extended interface meets them: each fd that is one
+ * too many has ENOSPC as its own result.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "eset.h"
+#include "limits.h"
+
+#define WATCHES_FILE	"/sys/module/devepoll/parameters/max_user_watches"
+#define MAX_FDS_FILE	"/sys/module/devepoll/parameters/max_fds"
+#define ITEMS_PER_FILE	4096
+#define FIRST		1000
+#define WATCHES		100
+
+/* No root's rights any more. */
+static int become(uid_t uid)
+{
+	if (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
+	    setresuid(uid, uid, uid))
+		return -errno;
+	return 0;
+}
+
+FIXTURE(bound) {
+	long watches;
+	int event;
+};
+
+FIXTURE_SETUP(bound)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	self->watches = read_number(WATCHES_FILE);
+	ASSERT_LT(0, self->watches) TH_LOG("no /dev/epoll here");
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+}
+
+FIXTURE_TEARDOWN_PARENT(bound)
+{
+	/* A test that becomes a user can't set it back itself. */
+	if (!geteuid())
+		EXPECT_EQ(0, write_number(WATCHES_FILE, self->watches));
+}
+
+/*
+ * Makes the same change of the numbers from @first on; how many took effect,
+ * or -EPROTO where one failed with another errno than ENOSPC.
+ */
+static int change_range(int set, int op, int flags, int first, int n)
+{
+	struct devepoll_change *changes = calloc(n, sizeof(*changes));
+	int i, ret, made = 0;
+	uint32_t failed;
+
+	if (!changes)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		changes[i] = (struct devepoll_change){
+			.op = op,
+			.flags = flags,
+			.fd = first + i,
+			.events = op == DEVEPOLL_DEL ? 0 : EPOLLIN,
+		};
+	ret = dep_changes(set, changes, n, &failed);
+	for (i = 0; i < n; i++) {
+		made += !changes[i].result;
+		if (changes[i].result && changes[i].result != -ENOSPC)
+			ret = -EPROTO;
+	}
+	free(changes);
+	return ret == n && (int)failed == n - made ? made : -EPROTO;
+}
+
+static int add_some(int set, int first, int n)
+{
+	return change_range(set, DEVEPOLL_ADD, 0, first, n);
+}
+
+static int remove_some(int set, int first, int n)
+{
+	return change_range(set, DEVEPOLL_DEL, 0, first, n);
+}
+
+TEST_F(bound, of_a_set_is_the_modules)
+{
+	long most = read_number(MAX_FDS_FILE);
+	int i, file = -1, set = dep_open();
+
+	ASSERT_LT(0, most);
+	if (most > 200000)
+		SKIP(return, "too many for this test");
+	ASSERT_LE(0, set);
+	ASSERT_EQ(0, raise_fd_limit(FIRST + most + 10));
+	for (i = 0; i < most + 10; i++) {
+		/* Of so many files that none of them is full. */
+		if (i % (ITEMS_PER_FILE / 2) == 0)
+			file = eventfd_new();
+		ASSERT_EQ(FIRST + i, dup2(file, FIRST + i));
+	}
+	EXPECT_EQ(most, add_some(set, FIRST, most + 10));
+	EXPECT_EQ(0, add_some(set, FIRST + most, 10));
+	EXPECT_EQ(1, remove_some(set, FIRST + 7, 1));
+	EXPECT_EQ(1, add_some(set, FIRST + most, 10));
+	ASSERT_EQ(0, close(set));
+}
+
+TEST_F(bound, of_a_file_counts_all_sets)
+{
+	int a = dep_open(), b = dep_open();
+	const int half = ITEMS_PER_FILE / 2;
+
+	ASSERT_LE(0, a);
+	ASSERT_LE(0, b);
+	ASSERT_EQ(0, raise_fd_limit(FIRST + ITEMS_PER_FILE + 20));
+	ASSERT_EQ(0, dup_range(self->event, FIRST, ITEMS_PER_FILE + 10));
+	EXPECT_EQ(ITEMS_PER_FILE, add_some(a, FIRST, ITEMS_PER_FILE + 10));
+	EXPECT_EQ(0, add_some(b, FIRST, 10));
+	EXPECT_EQ(half, remove_some(a, FIRST, half));
+	EXPECT_EQ(half, add_some(b, FIRST, half + 10));
+	ASSERT_EQ(0, close(a));
+	EXPECT_EQ(half, add_some(b, FIRST + half, half + 10));
+	ASSERT_EQ(0, close(b));
+}
+
+TEST_F(bound, of_a_user_counts_all_his_sets)
+{
+	int a, b;
+
+	ASSERT_EQ(0, raise_fd_limit(4096));
+	ASSERT_EQ(0, dup_range(self->event, FIRST, 150));
+	ASSERT_EQ(0, write_number(WATCHES_FILE, WATCHES));
+	ASSERT_EQ(0, become(45101));
+	a = dep_open();
+	b = dep_open();
+	ASSERT_LE(0, a);
+	ASSERT_LE(0, b);
+	EXPECT_EQ(WATCHES, add_some(a, FIRST, 150));
+	EXPECT_EQ(0, add_some(b, FIRST, 150));
+	/* A change takes nothing. */
+	EXPECT_EQ(WATCHES, change_range(a, DEVEPOLL_MOD, 0, FIRST, WATCHES));
+	EXPECT_EQ(10, remove_some(a, FIRST, 10));
+	EXPECT_EQ(10, add_some(b, FIRST, 150));
+	ASSERT_EQ(0, close(a));
+	EXPECT_EQ(WATCHES - 10, add_some(b, FIRST + 10, 140));
+	ASSERT_EQ(0, close(b));
+}
+
+/* What is closed and not told yet takes its room, or it had no bound. */
+TEST_F(bound, of_a_user_counts_last_events_that_nobody_took)
+{
+	struct devepoll_event *out = calloc(WATCHES, sizeof(*out));
+	int set, i, made = 0;
+
+	ASSERT_TRUE(!!out);
+	ASSERT_EQ(0, raise_fd_limit(4096));
+	ASSERT_EQ(0, write_number(WATCHES_FILE, WATCHES));
+	ASSERT_EQ(0, become(45102));
+	set = dep_open();
+	ASSERT_LE(0, set);
+	for (i = 0; i < 3 * WATCHES; i++) {
+		int event = eventfd_new();
+		int ret;
+
+		ASSERT_LE(0, event);
+		ret = change_range(set, DEVEPOLL_ADD, DEVEPOLL_TELL_CLOSED,
+				   event, 1);
+		ASSERT_LE(0, ret);
+		made += ret;
+		ASSERT_EQ(0, close(event));
+	}
+	EXPECT_EQ(WATCHES, made);
+	EXPECT_EQ(WATCHES, dep_wait(set, out, WATCHES, 0));
+	for (i = 0; i < WATCHES; i++)
+		EXPECT_EQ(DEVEPOLL_CLOSED, out[i].events);
+	/* Once they are told, there is room again. */
+	ASSERT_EQ(0, dup_range(self->event, FIRST, 150));
+	EXPECT_EQ(WATCHES, add_some(set, FIRST, 150));
+	ASSERT_EQ(0, close(set));
+	free(out);
+}
+
+TEST_F(bound, of_locked_memory_holds_for_the_mapping)
+{
+	const struct rlimit few = { 8 * PAGE, 8 * PAGE };
+	int a, b;
+	void *map;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &few));
+	ASSERT_EQ(0, become(45103));
+	a = dep_open();
+	b = dep_open();
+	ASSERT_LE(0, a);
+	ASSERT_LE(0, b);
+	EXPECT_EQ(MAP_FAILED, dep_map_events(a, 9 * PAGE));
+	EXPECT_EQ(ENOMEM, errno);
+	map = dep_map_events(a, 7 * PAGE);
+	ASSERT_TRUE(map != MAP_FAILED);
+	EXPECT_EQ(MAP_FAILED, dep_map_events(b, 2 * PAGE));
+	EXPECT_EQ(ENOMEM, errno);
+	/* It goes with the set, not with its last mapping. */
+	ASSERT_EQ(0, munmap(map, 7 * PAGE));
+	EXPECT_EQ(MAP_FAILED, dep_map_events(b, 2 * PAGE));
+	ASSERT_EQ(0, close(a));
+	map = dep_map_events(b, 8 * PAGE);
+	EXPECT_TRUE(map != MAP_FAILED);
+	ASSERT_EQ(0, close(b));
+}
+
+TEST_HARNESS_MAIN

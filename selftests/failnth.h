@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Makes the n-th allocation, or copy from or to user memory, of this thread
+ * fail.
+ */
+#ifndef SELFTESTS_FAILNTH_H
+#define SELFTESTS_FAILNTH_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No call comes near so many points of failure. */
+#define MOST_POINTS	2000
+
+static inline void failnth_set_knob(const char *name, const char *value)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s", name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, value, strlen(value)) < 0)
+		fprintf(stderr, "# %s can't be set\n", name);
+	close(fd);
+}
+
+/* What the other calls take, or -ENOSYS where the kernel can't do it. */
+static inline int failnth_open(void)
+{
+	int fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return -ENOSYS;
+	/* Fail what may sleep too, and don't print a stack each time. */
+	failnth_set_knob("failslab/ignore-gfp-wait", "N");
+	failnth_set_knob("failslab/verbose", "0");
+	failnth_set_knob("fail_page_alloc/ignore-gfp-wait", "N");
+	failnth_set_knob("fail_page_alloc/ignore-gfp-highmem", "N");
+	failnth_set_knob("fail_page_alloc/min-order", "0");
+	failnth_set_knob("fail_page_alloc/verbose", "0");
+	failnth_set_knob("fail_usercopy/verbose", "0");
+	return fd;
+}
+
+/* The n-th point of failure from here on fails; none does if @n is 0. */
+static inline void failnth_arm(int fd, int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	/* This too may be what fails. */
+	while (pwrite(fd, text, len, 0) != len)
+		;
+}
+
+/* Did it come to that point?  A failure to read is one that was not hit. */
+static inline bool failnth_disarm(int fd)
+{
+	char text[16] = "";
+	bool hit;
+
+	hit = pread(fd, text, sizeof(text) - 1, 0) > 0 && atoi(text) == 0;
+	failnth_arm(fd, 0);
+	return hit;
+}
+
+#endif /* SELFTESTS_FAILNTH_H */
