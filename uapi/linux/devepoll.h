@@ -320,8 +320,9 @@ struct devepoll_wait_args {
  * EFAULT: the argument, the signal set or the array can't be read or written
  * (no event is lost);
  * EINVAL: max_events is 0 or too large, min_events is above it, unknown flags
- * or two that exclude each other, a wrong sigsetsize, an offset outside of the mapping or not a multiple of
- * 16; or what is wrong with the changes, as for DEVEPOLL_CTL;
+ * or two that exclude each other, a wrong sigsetsize, an offset outside of the
+ * mapping or not a multiple of 16; or what is wrong with the changes, as for
+ * DEVEPOLL_CTL;
  * E2BIG: a part of the argument is not known to this kernel and not 0;
  * EINTR: a signal came before an event did;
  * EBUSY: a set of the 2001 interface.
