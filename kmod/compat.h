@@ -158,6 +158,14 @@ static inline bool dep_uring_is_multishot(const struct io_uring_cmd *cmd)
 #endif
 }
 
+/* Of a completion that is not flushed yet: the buffer that it tells of. */
+static inline void dep_uring_set_cflags(struct io_uring_cmd *cmd, u32 cflags)
+{
+#ifdef DEP_HAVE_URING_MULTISHOT
+	cmd_to_io_kiocb(cmd)->cqe.flags = cflags;
+#endif
+}
+
 static inline u16 dep_uring_group(const struct io_uring_cmd *cmd)
 {
 #ifdef DEP_HAVE_URING_MULTISHOT

@@ -27,6 +27,8 @@ struct io_uring_cmd;
  * @cancelled: L: the ring goes
  * @group: const: the group of buffers
  * @max: const: the most events of one buffer
+ * @bytes: what the last completion tells of, if it has a buffer
+ * @cflags: its flags, with the buffer's number
  */
 struct dep_uring_wait {
 	struct dep_waiter waiter;
@@ -40,6 +42,8 @@ struct dep_uring_wait {
 	bool cancelled;
 	u16 group;
 	u32 max;
+	u32 bytes;
+	u32 cflags;
 };
 
 int dep_uring_cmd(struct io_uring_cmd *cmd, unsigned int flags);

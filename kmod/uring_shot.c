@@ -2,31 +2,11 @@
 /*
  * Waits of a ring that go on after events, into buffers of the ring.
  */
-#include <linux/sched.h>
 #include <linux/uaccess.h>
 
 #include "compat.h"
 #include "instance.h"
 #include "uring.h"
-
-/* Events are gone with a buffer that could not be told of: ask all again. */
-static void uring_ask_all(struct dep_instance *inst)
-{
-	struct dep_item *item;
-	unsigned int fd = 0;
-
-	do {
-		spin_lock_irq(&inst->lock);
-		item = dep_fdmap_next(&inst->interest, &fd);
-		if (item) {
-			item->doubt = true;
-			dep_item_list(item);
-		}
-		spin_unlock_irq(&inst->lock);
-		fd++;
-		cond_resched();
-	} while (item);
-}
 
 /**
  * dep_uring_shoot() - take events into a buffer of the ring, and tell it
@@ -37,7 +17,8 @@ static void uring_ask_all(struct dep_instance *inst)
  * Return: 1 if there were some;
  * -EIOCBQUEUED: none, and the wait is queued again;
  * -ENOBUFS, -EMSGSIZE: there is no buffer, or too small a one; nothing is lost;
- * -EOVERFLOW: the ring could not be told: all files will be asked again;
+ * 0: some, but the ring's queue is full, so the last completion, which is never
+ * lost, has to tell: dep_uring_wait.bytes and .cflags;
  * or another error of dep_uring_take().
  */
 int dep_uring_shoot(struct dep_uring_wait *wait, unsigned int flags)
@@ -67,6 +48,7 @@ int dep_uring_shoot(struct dep_uring_wait *wait, unsigned int flags)
 		return 1;
 	if (ret <= 0)
 		return ret;
-	uring_ask_all(wait->inst);
-	return -EOVERFLOW;
+	wait->bytes = sel.val;
+	wait->cflags = cmd_to_io_kiocb(wait->cmd)->cqe.flags;
+	return 0;
 }

@@ -44,6 +44,7 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 			   unsigned int flags)
 {
 	struct io_uring_cmd *cmd = wait->cmd;
+	u32 cflags = wait->cflags;
 
 	if (wait->timed)
 		hrtimer_cancel(&wait->timer);
@@ -56,6 +57,8 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 	spin_unlock_irq(&wait->inst->lock);
 	kfree(wait);
 	dep_uring_done(cmd, ret, flags);
+	if (cflags)
+		dep_uring_set_cflags(cmd, cflags);
 }
 
 /**
@@ -116,7 +119,9 @@ static void uring_run(struct dep_uring_wait *wait, unsigned int flags)
 	if (ret == -EIOCBQUEUED)
 		return;
 	/* Others have their turn first, the end of the ring among them. */
-	if (wait->multishot && ret > 0)
+	if (wait->multishot && !ret)
+		uring_complete(wait, wait->bytes, flags);
+	else if (wait->multishot && ret > 0)
 		io_uring_cmd_complete_in_task(wait->cmd, uring_work_entry);
 	else
 		uring_complete(wait, ret, flags);
