@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waits that are commands of io_uring and complete many times, with buffers of
+ * the ring.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "uring_ring.h"
+
+#define EVENT_SIZE	sizeof(struct devepoll_event)
+#define BUFFERS		4
+#define SHOT		77
+
+FIXTURE(uring_shot) {
+	struct ring ring;
+	struct ring_buffers buffers;
+	int set;
+	int event;	/* in the set, edge-triggered */
+	struct devepoll_wait_args args;
+	struct devepoll_event out[8];
+};
+
+FIXTURE_VARIANT(uring_shot) {
+	struct ring_kind kind;
+};
+
+FIXTURE_VARIANT_ADD(uring_shot, plain) {
+	.kind = { .name = "plain" },
+};
+
+FIXTURE_VARIANT_ADD(uring_shot, by_workers) {
+	.kind = { .name = "by workers", .sqe_flags = IOSQE_ASYNC },
+};
+
+FIXTURE_VARIANT_ADD(uring_shot, polled) {
+	.kind = { .name = "polled", .setup = IORING_SETUP_SQPOLL },
+};
+
+FIXTURE_VARIANT_ADD(uring_shot, deferred) {
+	.kind = {
+		.name = "deferred",
+		.setup = IORING_SETUP_SINGLE_ISSUER |
+			 IORING_SETUP_DEFER_TASKRUN,
+	},
+};
+
+static int add(int set, int fd, uint32_t events, uint64_t data)
+{
+	const struct devepoll_change change = {
+		.op = DEVEPOLL_ADD, .fd = fd, .events = events, .data = data,
+	};
+
+	return dep_change(set, &change);
+}
+
+FIXTURE_SETUP(uring_shot)
+{
+	if (!kernel_can_shoot())
+		SKIP(return, "this kernel completes a command only once");
+	ASSERT_EQ(0, ring_open(&self->ring, &variant->kind))
+		TH_LOG("no %s ring here", variant->kind.name);
+	ASSERT_EQ(0, ring_buffers_open(&self->ring, &self->buffers, BUFFERS,
+				       8 * EVENT_SIZE));
+	self->set = dep_open();
+	ASSERT_LE(0, self->set);
+	self->event = eventfd_new();
+	ASSERT_EQ(0, add(self->set, self->event, EPOLLIN | EPOLLET, 42));
+	self->args = wait_args(NULL, 8, -1);
+	memset(self->out, 0xa5, sizeof(self->out));
+}
+
+FIXTURE_TEARDOWN(uring_shot)
+{
+	if (!kernel_can_shoot())
+		return;
+	ring_buffers_close(&self->ring, &self->buffers);
+	ring_close(&self->ring);
+	close(self->set);
+}
+
+static int shoot(struct ring *ring, int set,
+		 const struct devepoll_wait_args *args)
+{
+	struct io_uring_sqe *sqe;
+
+	sqe = ring_prepare(ring, set, DEVEPOLL_WAIT, args, SHOT);
+	if (!sqe)
+		return -EBUSY;
+	sqe->rw_flags = IORING_URING_CMD_MULTISHOT;
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	sqe->buf_group = RING_GROUP;
+	return ring_submit(ring);
+}
+
+/* The completion of so many events, with more to come; its buffer. */
+static const struct devepoll_event *
+next_shot(struct ring *ring, const struct ring_buffers *buffers, int events)
+{
+	struct io_uring_cqe cqe;
+
+	if (ring_complete(ring, &cqe) || cqe.user_data != SHOT ||
+	    cqe.res != events * (int)EVENT_SIZE ||
+	    !(cqe.flags & IORING_CQE_F_MORE))
+		return NULL;
+	return ring_buffer_of(buffers, &cqe);
+}
+
+/* What the last completion says, or -EAGAIN if it says that more come. */
+static int last_shot(struct ring *ring)
+{
+	struct io_uring_cqe cqe;
+	int ret = ring_complete(ring, &cqe);
+
+	if (ret)
+		return ret;
+	return cqe.flags & IORING_CQE_F_MORE ? -EAGAIN : cqe.res;
+}
+
+#define GIVE(id)	ring_buffer_give(&self->buffers, id, 8 * EVENT_SIZE)
+
+#define EXPECT_SHOT(fd_, events_, data_)				\
+	do {								\
+		const struct devepoll_event *__event =			\
+			next_shot(&self->ring, &self->buffers, 1);	\
+									\
+		ASSERT_NE(NULL, __event);				\
+		EXPECT_EQ(data_, __event->data);			\
+		EXPECT_EQ(fd_, __event->fd);				\
+		EXPECT_EQ(events_, __event->events);			\
+	} while (0)
+
+TEST_F(uring_shot, completes_for_each_event)
+{
+	int i;
+
+	for (i = 0; i < BUFFERS; i++)
+		GIVE(i);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	for (i = 0; i < 3; i++) {
+		ASSERT_TRUE(ring_waits(&self->ring));
+		ASSERT_EQ(0, eventfd_post(self->event));
+		EXPECT_SHOT(self->event, EPOLLIN, 42);
+	}
+	EXPECT_TRUE(ring_waits(&self->ring));
+	EXPECT_EQ(0, dep_wait(self->set, self->out, 8, 0));
+}
+
+TEST_F(uring_shot, goes_on_as_buffers_are_given)
+{
+	int i;
+
+	GIVE(0);
+	GIVE(1);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, eventfd_post(self->event));
+		EXPECT_SHOT(self->event, EPOLLIN, 42);
+		GIVE(i % 2);
+	}
+	EXPECT_TRUE(ring_waits(&self->ring));
+}
+
+TEST_F(uring_shot, takes_what_was_ready_before)
+{
+	const struct devepoll_event *events;
+	int other = eventfd_new();
+
+	ASSERT_EQ(0, add(self->set, other, EPOLLIN | EPOLLET, 43));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, eventfd_post(other));
+	GIVE(0);
+	GIVE(1);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	events = next_shot(&self->ring, &self->buffers, 2);
+	ASSERT_NE(NULL, events);
+	EXPECT_EQ(42, events[0].data);
+	EXPECT_EQ(43, events[1].data);
+	EXPECT_TRUE(ring_waits(&self->ring));
+}
+
+TEST_F(uring_shot, takes_no_more_than_it_is_told)
+{
+	int other = eventfd_new();
+
+	self->args.max_events = 1;
+	ASSERT_EQ(0, add(self->set, other, EPOLLIN | EPOLLET, 43));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, eventfd_post(other));
+	GIVE(0);
+	GIVE(1);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	EXPECT_SHOT(self->event, EPOLLIN, 42);
+	EXPECT_SHOT(other, EPOLLIN, 43);
+}
+
+TEST_F(uring_shot, takes_no_more_than_a_buffer_holds)
+{
+	int other = eventfd_new();
+
+	ASSERT_EQ(0, add(self->set, other, EPOLLIN | EPOLLET, 43));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, eventfd_post(other));
+	ring_buffer_give(&self->buffers, 0, EVENT_SIZE);
+	ring_buffer_give(&self->buffers, 1, 2 * EVENT_SIZE - 1);
+	ring_buffer_give(&self->buffers, 2, EVENT_SIZE);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	EXPECT_SHOT(self->event, EPOLLIN, 42);
+	EXPECT_SHOT(other, EPOLLIN, 43);
+	EXPECT_TRUE(ring_waits(&self->ring));
+}
+
+TEST_F(uring_shot, ends_when_buffers_run_out)
+{
+	GIVE(0);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_SHOT(self->event, EPOLLIN, 42);
+	EXPECT_EQ(-ENOBUFS, last_shot(&self->ring));
+	/* What comes now stays, and the next one may have it. */
+	ASSERT_EQ(0, eventfd_post(self->event));
+	GIVE(1);
+	GIVE(2);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	EXPECT_SHOT(self->event, EPOLLIN, 42);
+	EXPECT_TRUE(ring_waits(&self->ring));
+}
+
+TEST_F(uring_shot, ends_at_once_without_buffers)
+{
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	EXPECT_EQ(-ENOBUFS, last_shot(&self->ring));
+	EXPECT_EQ(1, dep_wait(self->set, self->out, 8, 0));
+}
+
+TEST_F(uring_shot, ends_at_a_buffer_that_is_too_small)
+{
+	ring_buffer_give(&self->buffers, 0, EVENT_SIZE - 1);
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	EXPECT_EQ(-EMSGSIZE, last_shot(&self->ring));
+	ASSERT_EQ(1, dep_wait(self->set, self->out, 8, 0));
+	EXPECT_EQ(42, self->out[0].data);
+}
+
+TEST_F(uring_shot, ends_at_a_buffer_that_can_not_be_written)
+{
+	char *memory = self->buffers.memory;
+
+	self->buffers.memory = (char *)4096;
+	GIVE(0);
+	self->buffers.memory = memory;
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	EXPECT_EQ(-EFAULT, last_shot(&self->ring));
+	ASSERT_EQ(1, dep_wait(self->set, self->out, 8, 0));
+	EXPECT_EQ(42, self->out[0].data);
+}
+
+/* Completions that nobody reads, so that there is room for no other. */
+static int crowd(struct ring *ring)
+{
+	unsigned int i, n = ring->uring.cq.ring_entries;
+	int ret = 0;
+
+	for (i = 0; !ret && i < n; i++) {
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->uring);
+
+		if (!sqe) {
+			ret = ring_submit(ring);
+			sqe = io_uring_get_sqe(&ring->uring);
+		}
+		if (!sqe)
+			return -EBUSY;
+		io_uring_prep_nop(sqe);
+		sqe->user_data = 0;
+	}
+	return ret ?: ring_submit(ring);
+}
+
+static uint64_t count_harvests(int set)
+{
+	struct devepoll_stats stats = {};
+
+	dep_request(set, DEVEPOLL_STATS, &stats);
+	return stats.harvests;
+}
+
+/*
+ * Lets a shot come into a crowded ring: how many events came by it or stayed in
+ * the set, or -errno if it goes on as if there had been room.
+ */
+static int shoot_into_crowd(struct ring *ring, struct ring_buffers *buffers,
+			    int set, uint64_t harvests)
+{
+	struct devepoll_event out[8];
+	struct io_uring_cqe cqe = {};
+	int ret, events = 0;
+
+	/* It is tried in this task, when it is in the kernel. */
+	if (!await(!io_uring_get_events(&ring->uring) &&
+		   count_harvests(set) > harvests))
+		return -ETIMEDOUT;
+	do {
+		ret = ring_complete(ring, &cqe);
+		if (!ret && cqe.user_data == SHOT && cqe.res > 0 &&
+		    ring_buffer_of(buffers, &cqe))
+			events += cqe.res / EVENT_SIZE;
+	} while (!ret && cqe.user_data != SHOT);
+	if (ret)
+		return ret;
+	if (cqe.flags & IORING_CQE_F_MORE)
+		return -EAGAIN;
+	ret = dep_wait(set, out, 8, 0);
+	return ret < 0 ? ret : events + ret;
+}
+
+#define NEEDS_CROWD()							\
+	do {								\
+		if (variant->kind.setup & IORING_SETUP_SQPOLL)		\
+			SKIP(return, "its thread shoots on its own");	\
+	} while (0)
+
+TEST_F(uring_shot, loses_no_event_in_a_crowded_ring)
+{
+	int level = eventfd_new(), trusted = eventfd_new(), i;
+	const struct devepoll_change change = {
+		.op = DEVEPOLL_ADD,
+		.flags = DEVEPOLL_TRUST,
+		.fd = trusted,
+		.events = EPOLLIN | EPOLLET,
+		.data = 44,
+	};
+	uint64_t harvests;
+
+	NEEDS_CROWD();
+	ASSERT_EQ(0, add(self->set, level, EPOLLIN, 43));
+	ASSERT_EQ(0, dep_change(self->set, &change));
+	for (i = 0; i < BUFFERS; i++)
+		GIVE(i);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	ASSERT_TRUE(ring_waits(&self->ring));
+	ASSERT_EQ(0, crowd(&self->ring));
+	harvests = count_harvests(self->set);
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, eventfd_post(level));
+	ASSERT_EQ(0, eventfd_post(trusted));
+	EXPECT_LE(3, shoot_into_crowd(&self->ring, &self->buffers, self->set,
+				      harvests));
+}
+
+TEST_F(uring_shot, loses_no_one_shot_event_in_a_crowded_ring)
+{
+	int other = eventfd_new();
+	uint64_t harvests;
+
+	NEEDS_CROWD();
+	ASSERT_EQ(0, add(self->set, other, EPOLLIN | EPOLLONESHOT, 43));
+	GIVE(0);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	ASSERT_TRUE(ring_waits(&self->ring));
+	ASSERT_EQ(0, crowd(&self->ring));
+	harvests = count_harvests(self->set);
+	ASSERT_EQ(0, eventfd_post(other));
+	EXPECT_EQ(1, shoot_into_crowd(&self->ring, &self->buffers, self->set,
+				      harvests));
+}
+
+TEST_F(uring_shot, loses_no_last_event_in_a_crowded_ring)
+{
+	const struct devepoll_change change = {
+		.op = DEVEPOLL_ADD,
+		.flags = DEVEPOLL_TELL_CLOSED,
+		.fd = eventfd_new(),
+		.events = EPOLLIN,
+		.data = 43,
+	};
+	uint64_t harvests;
+
+	NEEDS_CROWD();
+	ASSERT_EQ(0, dep_change(self->set, &change));
+	GIVE(0);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	ASSERT_TRUE(ring_waits(&self->ring));
+	ASSERT_EQ(0, crowd(&self->ring));
+	harvests = count_harvests(self->set);
+	ASSERT_EQ(0, close(change.fd));
+	EXPECT_EQ(1, shoot_into_crowd(&self->ring, &self->buffers, self->set,
+				      harvests));
+}
+
+/* As long as it lasts: so a level has to be read between two shots. */
+TEST_F(uring_shot, tells_of_a_level_until_buffers_run_out)
+{
+	int i, other = eventfd_new();
+
+	ASSERT_EQ(0, add(self->set, other, EPOLLIN, 43));
+	for (i = 0; i < BUFFERS; i++)
+		GIVE(i);
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
+	ASSERT_EQ(0, eventfd_post(other));
+	for (i = 0; i < BUFFERS; i++)
+		EXPECT_SHOT(other, EPOLLIN, 43);
+	EXPECT_EQ(-ENOBUFS, last_shot(&self->ring));
+	EXPECT_EQ(1, dep_wait(self->set, self->out, 8, 0));
+}
+
+TEST_F(uring_shot, refuses_what_only_one_wait_can_have)
+{
+	struct devepoll_wait_args args = self->args;
+
+	GIVE(0);
+	GIVE(1);
+	args.min_events = 2;
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &args));
+	EXPECT_EQ(-EINVAL, last_shot(&self->ring));
+	args = self->args;
+	args.timeout = 0;
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &args));
+	EXPECT_EQ(-EINVAL, last_shot(&self->ring));
+	args = self->args;
+	args.flags = DEVEPOLL_WAIT_EPOLL;
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &args));
+	EXPECT_EQ(-EINVAL, last_shot(&self->ring));
+	ASSERT_NE(MAP_FAILED, dep_map_events(self->set, 4096));
+	args.flags = DEVEPOLL_WAIT_MAPPED;
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &args));
+	EXPECT_EQ(-EINVAL, last_shot(&self->ring));
+}
+
+TEST_F(uring_shot, ends_with_its_ring)
+{
+	struct ring other;
+	struct ring_buffers buffers;
+
+	ASSERT_EQ(0, ring_open(&other, &variant->kind));
+	ASSERT_EQ(0, ring_buffers_open(&other, &buffers, BUFFERS,
+				       EVENT_SIZE));
+	ring_buffer_give(&buffers, 0, EVENT_SIZE);
+	ASSERT_EQ(0, shoot(&other, self->set, &self->args));
+	ASSERT_TRUE(ring_waits(&other));
+	ring_close(&other);
+	/* It goes some time after its close. */
+	EXPECT_TRUE(await(!eventfd_post(self->event) &&
+			  dep_wait(self->set, self->out, 8, 0) == 1));
+}
+
+TEST_HARNESS_MAIN
