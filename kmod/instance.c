@@ -211,6 +211,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->files = NULL;
 	item->owner = 0;
 	item->owner_born = 0;
+	item->chosen = false;
 	item->handover = false;
 	item->nest = NULL;
 	item->leaf = NULL;
@@ -287,8 +288,7 @@ bool dep_item_unhook(struct dep_item *item)
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	item->events = 0;
 	item->leaf = dep_fdmap_erase(&inst->interest, item->fd);
-	item->handover = item->mode & DEP_MODE_EXCLUSIVE &&
-			 !list_empty(&item->ask);
+	item->handover = item->chosen;
 	dep_item_unlist(item);
 	inst->sink->forget(inst, item);
 	if (item->nest)

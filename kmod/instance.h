@@ -189,7 +189,9 @@ struct user_struct;
  *	look into
  * @owner: M: the process of @files, by its number in the first namespace
  * @owner_born: M: when it began, since numbers and addresses come again
- * @handover: L: exclusive, and had an event when it was unhooked
+ * @chosen: L: exclusive, and the only one that was told of an event which
+ *	nobody took yet
+ * @handover: L: @chosen when it was unhooked
  * @nest: L: what says that the file is a set, or NULL
  * @leaf: the owner's, once unhooked: what to free with the item, or NULL
  */
@@ -214,6 +216,7 @@ struct dep_item {
 	const void *files;
 	u64 owner_born;
 	pid_t owner;
+	bool chosen;
 	bool handover;
 	struct dep_nest *nest;
 	struct dep_leaf *leaf;

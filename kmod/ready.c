@@ -247,7 +247,6 @@ static noinline bool pass_take_other(struct dep_pass *pass,
 		trace_devepoll_close(item);
 		pass->inst->stats.closes++;
 		dep_item_unhook(item);
-		item->handover = item->mode & DEP_MODE_EXCLUSIVE;
 		ask->kind = ASK_GHOST;
 		ask->revents = item->mode & DEP_MODE_TELL_CLOSED ?
 			       DEVEPOLL_CLOSED : 0;
@@ -295,6 +294,7 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	    DEP_MODE_TRUST && !item->doubt && pass->results &&
 	    pass->results->kernel) {
 		item->revents = 0;
+		item->chosen = false;
 		if (told)
 			pass_tell(pass, item, told);
 		return false;
@@ -314,6 +314,7 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	}
 	item->revents = 0;
 	item->doubt = false;
+	item->chosen = false;
 	pass->inst->stats.asks++;
 	/* The last reference is gone: so will the item be, in a moment. */
 	return dep_file_get(item->file);

@@ -21,7 +21,7 @@
  * -EOPNOTSUPP: it would have to wait, and could not be cancelled.
  */
 int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
-		      unsigned int flags)
+		   unsigned int flags)
 {
 	struct dep_wait_call wait;
 	int ret;

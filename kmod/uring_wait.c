@@ -259,7 +259,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
  * -EIOCBQUEUED: it will be completed.
  */
 int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
-		      unsigned int flags)
+		   unsigned int flags)
 {
 	struct dep_uring_wait *wait;
 	int ret;

@@ -166,8 +166,10 @@ static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
 	woken = !list_empty(&inst->waiters) &&
 		(key & ~EPOLL_URING_WAKE ? item->events & (__force u16)key :
 					   item->events);
-	if (woken)
+	if (woken) {
+		item->chosen = true;
 		watch_notify_slow(item, key);
+	}
 	spin_unlock(&inst->lock);
 	return woken;
 }

@@ -282,6 +282,7 @@ void op_extended_mapped(struct rng *rng)
 {
 	static atomic_uint parts;
 	static __thread unsigned int part;
+
 	struct devepoll_wait_args args = { .flags = DEVEPOLL_WAIT_MAPPED };
 	struct extended_set *s = any_extended(rng);
 	struct devepoll_event *out;

@@ -102,6 +102,7 @@ archive_get() {
 	(cd "$cache/packages" && step "fetching $*" \
 		apt-get -q -c "$apt_dir/apt.conf" download "$@") ||
 		die "cannot download $*"
+	# shellcheck disable=SC2001 # many lines
 	sed "s|^|$cache/packages/|" <<<"$files"
 }
 
