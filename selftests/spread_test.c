@@ -109,15 +109,17 @@ static int connect_once(uint16_t port)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	unsigned char name;
 	int ret = -EIO;
-	char name;
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr))) {
 		ret = -errno;
-	else if (read(fd, &name, 1) == 1)
+		printf("# connect: %s\n", strerror(-ret));
+	} else if (read(fd, &name, 1) == 1) {
 		ret = name;
+	}
 	close(fd);
 	return ret;
 }
