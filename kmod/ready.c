@@ -475,6 +475,8 @@ static __always_inline void pass_settle_file(struct dep_pass *pass,
 	if (ask->revents) {
 		if (unlikely(!ask->sent)) {
 			item->doubt = true;
+			if (item->mode & DEP_MODE_TRUST)
+				item->revents |= ask->revents;
 			pass_put_back(pass, item);
 		} else if (item->mode & DEP_MODE_ONESHOT) {
 			item->events = 0;

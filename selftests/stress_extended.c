@@ -277,12 +277,13 @@ void op_extended_wait(struct rng *rng)
 		bad_result("more events than wanted", n, args.max_events);
 }
 
+/* Of the mapping: how many were given away, and which one is the thread's. */
+static atomic_uint parts;
+static __thread unsigned int part;
+
 /* Threads that wait into the mapping, each into a part of its own. */
 void op_extended_mapped(struct rng *rng)
 {
-	static atomic_uint parts;
-	static __thread unsigned int part;
-
 	struct devepoll_wait_args args = { .flags = DEVEPOLL_WAIT_MAPPED };
 	struct extended_set *s = any_extended(rng);
 	struct devepoll_event *out;
