@@ -81,6 +81,7 @@ static long work(void *arg)
 	struct worker *worker = arg;
 	struct epoll_event out[2];
 	int i, n, fd;
+	char byte;
 
 	for (;;) {
 		n = eset_wait(&worker->set, out, 2, -1);
@@ -95,6 +96,9 @@ static long work(void *arg)
 				continue;
 			if (write(fd, &worker->name, 1) != 1)
 				return -errno;
+			/* Until the client has gone. */
+			while (read(fd, &byte, 1) > 0)
+				;
 			close(fd);
 		}
 	}
@@ -108,18 +112,19 @@ static int connect_once(uint16_t port)
 		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
+	const struct linger at_once = { .l_onoff = 1 };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	unsigned char name;
 	int ret = -EIO;
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr))) {
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		ret = -errno;
-		printf("# connect: %s\n", strerror(-ret));
-	} else if (read(fd, &name, 1) == 1) {
+	else if (read(fd, &name, 1) == 1)
 		ret = name;
-	}
+	/* The kernel has no room to remember so many closed connections. */
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	close(fd);
 	return ret;
 }
