@@ -29,6 +29,16 @@ bool crowd_watches(const struct crowd *c, int side, int file)
 	       (f->mode != MODE_EXCLUSIVE || file % 2 == side);
 }
 
+static void count(struct crowd *c, int side, const struct epoll_event *ev)
+{
+	unsigned int file = (uint32_t)ev->data.u64;
+	struct told *told;
+
+	told = &c->told[(ev->data.u64 >> 32) % ROUNDS_KEPT][side][file];
+	atomic_fetch_or(&told->events, ev->events);
+	atomic_fetch_add(&told->times, 1);
+}
+
 static void *harvest(void *arg)
 {
 	struct harvester *h = arg;
@@ -46,15 +56,9 @@ static void *harvest(void *arg)
 			return NULL;
 		}
 		for (i = 0; i < n; i++) {
-			unsigned int file = (uint32_t)ev[i].data.u64;
-
-			if (file == DATA_STOP)
+			if (ev[i].data.u64 == DATA_STOP)
 				return NULL;
-			/* Taken in an earlier round, and told late. */
-			if (ev[i].data.u64 >> 32 != atomic_load(&c->round))
-				continue;
-			atomic_fetch_or(&c->bits[h->side][file], ev[i].events);
-			atomic_fetch_add(&c->seen[h->side][file], 1);
+			count(c, h->side, &ev[i]);
 		}
 	}
 }
@@ -141,8 +145,8 @@ static void arm_file(struct crowd *c, int side, int file)
 {
 	enum mode mode = c->files[file].mode;
 
-	atomic_store(&c->seen[side][file], 0);
-	atomic_store(&c->bits[side][file], 0);
+	atomic_store(&crowd_told(c, side, file)->times, 0);
+	atomic_store(&crowd_told(c, side, file)->events, 0);
 	if (mode == MODE_REMOVED) {
 		must(change(c, side, 0, EPOLL_CTL_ADD, file,
 			    mode_events[mode]), "ADD");

@@ -13,6 +13,12 @@
 #include "engine.h"
 #include "rng.h"
 
+/*
+ * Who counts an event may be late by some rounds, so each has counters of its
+ * own.
+ */
+enum { ROUNDS_KEPT = 8 };
+
 enum { FILES = 24, HARVESTERS = 6, PRODUCERS = 2, POSTS_MOST = 4 };
 
 enum mode { MODE_ONESHOT, MODE_EDGE, MODE_EXCLUSIVE, MODE_REMOVED, MODES };
@@ -31,6 +37,16 @@ struct posted {
 	int rfd;
 	int wfd;
 	unsigned int posts;
+};
+
+/**
+ * struct told - what a side was told of a file
+ * @times: how often
+ * @events: all that it was told
+ */
+struct told {
+	atomic_uint times;
+	atomic_uint events;
 };
 
 struct harvester {
@@ -53,8 +69,7 @@ struct producer {
  * @sets: two of each side; the second has the exclusive files alone
  * @stop: what ends the harvesters
  * @files: the files
- * @seen: how often a side was told of a file
- * @bits: all that it was told
+ * @told: what a side was told of a file, in each of the last rounds
  * @round: the round
  * @begin: the producers start
  * @end: the producers are done
@@ -68,8 +83,7 @@ struct crowd {
 	int sets[2][2];
 	int stop;
 	struct posted files[FILES];
-	atomic_uint seen[2][FILES];
-	atomic_uint bits[2][FILES];
+	struct told told[ROUNDS_KEPT][2][FILES];
 	atomic_uint round;
 	pthread_barrier_t begin;
 	pthread_barrier_t end;
@@ -90,6 +104,11 @@ void crowd_end(struct crowd *c, bool good);
 
 /* Whether a side watches a file. */
 bool crowd_watches(const struct crowd *c, int side, int file);
+
+static inline struct told *crowd_told(struct crowd *c, int side, int file)
+{
+	return &c->told[atomic_load(&c->round) % ROUNDS_KEPT][side][file];
+}
 
 /* Makes ready for a round.  The data say which it is. */
 void crowd_arm(struct crowd *c, struct rng *rng);

@@ -102,7 +102,7 @@ static void drop_ghost(struct world *w, unsigned int set, unsigned int slot,
 	met(w, why);
 	ret = w->sides[w->dev]->ctl(set_fd(set, w->dev), EPOLL_CTL_DEL,
 				    target_fd(slot, w->dev), &none, 0);
-	if (ret && ret != -ENOENT && ret != -EBADF)
+	if (ret && ret != -ENOENT && ret != -EBADF && ret != -EPERM)
 		differ(w, "DEL of a ghost, %u in set %u, gives %d", slot, set,
 		       ret);
 }
@@ -266,7 +266,8 @@ bool intended_result(struct world *w, const struct change *change, int result)
 	if (result == change->result)
 		return true;
 	if (change->ghost && op->verb == OP_DEL && !result &&
-	    (change->result == -EBADF || change->result == -ENOENT)) {
+	    (change->result == -EBADF || change->result == -ENOENT ||
+	     change->result == -EPERM)) {
 		met(w, INTENDED_STALE_DEL);
 		return true;
 	}

@@ -34,7 +34,7 @@ static const char *const mode_names[MODES] = {
 static bool is_told(struct crowd *c, int side, int file)
 {
 	return !c->files[file].posts || !crowd_watches(c, side, file) ||
-	       atomic_load(&c->seen[side][file]);
+	       atomic_load(&crowd_told(c, side, file)->times);
 }
 
 static bool all_are_told(struct crowd *c)
@@ -67,15 +67,16 @@ static unsigned int told_at_most(const struct crowd *c, int side, int file)
 static bool judge_file(struct crowd *c, int side, int file)
 {
 	const struct posted *f = &c->files[file];
-	unsigned int seen = atomic_load(&c->seen[side][file]);
-	unsigned int bits = atomic_load(&c->bits[side][file]);
+	struct told *told = crowd_told(c, side, file);
+	unsigned int events = atomic_load(&told->events);
+	unsigned int times = atomic_load(&told->times);
 
-	if (is_told(c, side, file) && seen <= told_at_most(c, side, file) &&
-	    !(bits & ~EPOLLIN))
+	if (is_told(c, side, file) && times <= told_at_most(c, side, file) &&
+	    !(events & ~EPOLLIN))
 		return true;
 	printf("# %s: %s %s %d was posted to %u times, told of %u times: %#x\n",
 	       c->sides[side]->name, mode_names[f->mode],
-	       file_kind_name(f->kind), file, f->posts, seen, bits);
+	       file_kind_name(f->kind), file, f->posts, times, events);
 	return false;
 }
 
