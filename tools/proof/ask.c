@@ -199,6 +199,16 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
+/* Who stays has to be known to the server on every connection. */
+static bool all_answered(const struct conn *conns, unsigned int nr)
+{
+	while (nr--) {
+		if (!conns[nr].query.nr)
+			return false;
+	}
+	return true;
+}
+
 static int run(unsigned int nr, unsigned long questions)
 {
 	struct conn *conns = calloc(nr, sizeof(*conns));
@@ -211,7 +221,8 @@ static int run(unsigned int nr, unsigned long questions)
 	for (i = 0; i < nr; i++)
 		conn_open(&conns[i]);
 	begin = now();
-	while (answers + wrong + lost < questions)
+	while (answers + wrong + lost < questions ||
+	       (stay && !all_answered(conns, nr)))
 		round_trip(conns, fds, nr);
 	begin = now() - begin;
 	printf("answers %lu wrong %lu lost %lu reopened %lu per_second %.0f\n",
