@@ -195,7 +195,15 @@ const struct op *intended_change(struct world *w, const struct op *op,
 		met(w, INTENDED_WAYS);
 		return NULL;
 	}
-	if (w->dev < 0 || op->verb == OP_DEL)
+	if (w->dev < 0)
+		return op;
+	if (op->verb == OP_DEL && own.closed & 1u << op->fd &&
+	    w->members[op->set][op->fd].in) {
+		/* The parent's: the device takes it out, epoll can't find it. */
+		met(w, INTENDED_STALE_DEL);
+		return NULL;
+	}
+	if (op->verb == OP_DEL)
 		return op;
 	if (op->fd >= SLOTS && !(op->events & EPOLLIN)) {
 		other->events |= EPOLLIN;
@@ -239,7 +247,7 @@ void intended_modified(struct world *w, unsigned int set, unsigned int depth)
 
 	for (outer = 0; w->dev >= 0 && outer < SETS && depth < SETS; outer++) {
 		struct member *m = &w->members[outer][SLOTS + set];
-		struct epoll_event ev = { .events = m->events };
+		struct epoll_event ev = { .events = m->events & EVENTS_KNOWN };
 
 		if (!m->in)
 			continue;
