@@ -305,7 +305,7 @@ static inline const struct pollfd *devepoll_next(struct devepoll_cursor *cursor)
 /**
  * devepoll_version() - tell the version of the library
  *
- * Return: a constant string such as "0.1.0".
+ * Return: a constant string such as "0.2.0".
  */
 const char *devepoll_version(void);
 
