@@ -56,7 +56,8 @@ static void play_file(struct world *w, const struct op *op)
 	struct file *f = slot_file(w, op->fd), *peer;
 	int fd, pfd;
 
-	if (!f)
+	/* The clients of a listener are numbers of one process. */
+	if (!f || (f->kind == FILE_LISTENER && own.is_child))
 		return;
 	peer = file_peer(w, f);
 	fd = target_fd(op->fd, 0);
