@@ -13,7 +13,7 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 	},
 	[INTENDED_STALE_DEL] = {
 		"stale-del", "DEL of a number that was closed",
-		"after a ghost, DEL of its number may give 0 on the device",
+		"after a ghost, DEL of its number may give 0 on the device; a child that has closed a number makes no DEL of it",
 	},
 	[INTENDED_GHOST_NESTED] = {
 		"ghost-nested", "A number that is closed while its file lives on",

@@ -4,7 +4,8 @@
  *
  * Nothing is left out of a comparison because of them.  Each either has the
  * epoll side do by a call what the device does by itself, or says exactly
- * which other result the device may have, and when.
+ * which other result the device may have, and when; or an operation is not
+ * made, after which the two would not be in the same state any more.
  */
 #ifndef EPDIFF_INTENDED_H
 #define EPDIFF_INTENDED_H
