@@ -10,6 +10,7 @@
  * the instance stays.
  */
 #include <linux/fs.h>
+#include <linux/percpu-refcount.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -61,6 +62,12 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 		dep_uring_set_cflags(cmd, cflags);
 }
 
+/* Closed, though it has not come to cancelling us yet. */
+static bool uring_ring_goes(struct io_uring_cmd *cmd)
+{
+	return percpu_ref_is_dying(&cmd_to_io_kiocb(cmd)->ctx->refs);
+}
+
 /**
  * dep_uring_take() - take what there is for a wait
  * @wait: the wait
@@ -79,6 +86,9 @@ int dep_uring_take(struct dep_uring_wait *wait)
 	int ret;
 
 	for (;;) {
+		/* Nobody would read them: they are for whoever waits next. */
+		if (uring_ring_goes(wait->cmd))
+			return -ECANCELED;
 		ret = dep_harvest_try(&wait->wait.results, inst,
 				      wait->waiter.min, &seen);
 		if (ret)

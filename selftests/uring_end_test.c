@@ -22,6 +22,7 @@
 
 #define PENDING		3
 #define RACES		300
+#define ROUNDS		50
 #define KILL_SECONDS	4
 #define ALWAYS_READY	30
 
@@ -100,6 +101,26 @@ TEST_F(uring_end, of_the_ring_ends_its_waits)
 	ASSERT_TRUE(ring_waits(&self->ring));
 	ring_close(&self->ring);
 	EXPECT_END(self->set, self->event);
+}
+
+TEST_F(uring_end, of_the_ring_leaves_events_to_others)
+{
+	struct devepoll_event out[2];
+	struct ring ring;
+	int i;
+
+	NEEDS_WAITS();
+	for (i = 0; i < ROUNDS; i++) {
+		ASSERT_EQ(0, ring_open(&ring, &ring_plain));
+		ASSERT_EQ(0, begin_waits(&ring, self->set, self->args));
+		ASSERT_TRUE(ring_waits(&ring));
+		ring_close(&ring);
+		/* From here on, though its waits may still be there. */
+		ASSERT_EQ(0, eventfd_post(self->event));
+		ASSERT_EQ(1, dep_wait(self->set, out, 2, 0));
+		EXPECT_EQ(42, out[0].data);
+	}
+	ring_close(&self->ring);
 }
 
 TEST_F(uring_end, of_the_ring_leaves_other_rings_alone)
