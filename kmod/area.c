@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of the device for results of the extended interface: an array that
- * the program maps and reads, and names places in when it waits.  It comes
- * with the first mapping and stays as long as the instance.  Nothing is read
- * back from it.
+ * Memory of the device for results: an array that the program maps and reads.
+ * In the extended interface it comes with the first mapping and stays as long
+ * as the instance, and the program names places in it when it waits.  In
+ * /dev/poll the program makes it and frees it, and mappings are counted.
+ * Nothing is read back from it.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -75,7 +76,8 @@ static int area_make(struct dep_instance *inst, u32 nr)
 static vm_fault_t area_vm_fault(struct vm_fault *vmf)
 {
 	struct dep_instance *inst = vmf->vma->vm_private_data;
-	pgoff_t nr = vmf->pgoff - (DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT);
+	/* It begins there, or, in /dev/poll, at 0. */
+	pgoff_t nr = vmf->pgoff & ((DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT) - 1);
 
 	if (nr >= inst->area.nr)
 		return VM_FAULT_SIGBUS;
@@ -87,6 +89,17 @@ static vm_fault_t area_vm_fault(struct vm_fault *vmf)
 static const struct vm_operations_struct area_vm_ops = {
 	.fault = area_vm_fault,
 };
+
+/* Programs may ask for PROT_WRITE; they only read. */
+static void area_give(struct dep_instance *inst, struct vm_area_struct *vma,
+		      const struct vm_operations_struct *ops)
+{
+	vm_flags_mod(vma, VM_DONTEXPAND,
+		     VM_WRITE | VM_MAYWRITE | VM_EXEC | VM_MAYEXEC);
+	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
+	vma->vm_private_data = inst;
+	vma->vm_ops = ops;
+}
 
 /**
  * dep_area_map() - map the memory for the program, to read
@@ -112,15 +125,124 @@ int dep_area_map(struct dep_instance *inst, struct vm_area_struct *vma)
 	err = vma_pages(vma) > DEP_AREA_PAGES_MOST ? -EINVAL :
 	      area_make(inst, vma_pages(vma));
 	mutex_unlock(&inst->map_lock);
-	if (err)
-		return err;
+	if (!err)
+		area_give(inst, vma, &area_vm_ops);
+	return err;
+}
 
-	vm_flags_mod(vma, VM_DONTEXPAND,
-		     VM_WRITE | VM_MAYWRITE | VM_EXEC | VM_MAYEXEC);
-	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
-	vma->vm_private_data = inst;
-	vma->vm_ops = &area_vm_ops;
-	return 0;
+static void area_vm_open(struct vm_area_struct *vma)
+{
+	struct dep_instance *inst = vma->vm_private_data;
+
+	atomic_inc(&inst->mappings);
+}
+
+static void area_vm_close(struct vm_area_struct *vma)
+{
+	struct dep_instance *inst = vma->vm_private_data;
+
+	atomic_dec(&inst->mappings);
+}
+
+static const struct vm_operations_struct area_slots_vm_ops = {
+	.fault = area_vm_fault,
+	.open = area_vm_open,
+	.close = area_vm_close,
+};
+
+/* Puts @fresh in the place of what there is. */
+static void area_replace(struct dep_instance *inst, struct dep_area fresh)
+{
+	struct dep_area old = inst->area;
+
+	lockdep_assert_held(&inst->map_lock);
+	inst->area = fresh;
+	if (!old.nr)
+		return;
+	area_release(&old, old.nr);
+	dep_uncharge_pages(inst->user, old.nr);
+}
+
+/**
+ * dep_area_alloc() - make the memory of a set of /dev/poll
+ * @inst: the instance
+ * @slots: for how many results
+ *
+ * It takes the place of what was made before.
+ *
+ * Context: process.
+ * Return: 0;
+ * -EPERM: it is mapped, or a call writes to it;
+ * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
+ */
+int dep_area_alloc(struct dep_instance *inst, u32 slots)
+{
+	struct dep_area fresh = { .nr = EP_FDS_PAGES(slots), .slots = slots };
+	int err;
+
+	mutex_lock(&inst->map_lock);
+	err = -EPERM;
+	if (atomic_read(&inst->mappings))
+		goto out;
+	err = dep_charge_pages(inst->user, fresh.nr);
+	if (err)
+		goto out;
+	err = area_fill(&fresh, fresh.nr);
+	if (err)
+		dep_uncharge_pages(inst->user, fresh.nr);
+	else
+		area_replace(inst, fresh);
+out:
+	mutex_unlock(&inst->map_lock);
+	return err;
+}
+
+/**
+ * dep_area_retire() - free the memory of a set of /dev/poll
+ * @inst: the instance
+ *
+ * Context: process.
+ * Return: 0;
+ * -EINVAL: there is none;
+ * -EBUSY: it is mapped, or a call writes to it.
+ */
+int dep_area_retire(struct dep_instance *inst)
+{
+	int err = 0;
+
+	mutex_lock(&inst->map_lock);
+	if (!inst->area.nr)
+		err = -EINVAL;
+	else if (atomic_read(&inst->mappings))
+		err = -EBUSY;
+	else
+		area_replace(inst, (struct dep_area) {});
+	mutex_unlock(&inst->map_lock);
+	return err;
+}
+
+/**
+ * dep_area_map_slots() - map the memory of a set of /dev/poll
+ * @inst: the instance; it lives as long as the mapping, which has its file
+ * @vma: what mmap(2) has made so far
+ *
+ * Context: process, mmap_lock held for writing.
+ * Return: 0;
+ * -EINVAL: there is none, or not all of it, or not from its start.
+ */
+int dep_area_map_slots(struct dep_instance *inst, struct vm_area_struct *vma)
+{
+	int err = -EINVAL;
+
+	mutex_lock(&inst->map_lock);
+	if (inst->area.nr && !vma->vm_pgoff &&
+	    vma_pages(vma) == inst->area.nr) {
+		area_give(inst, vma, &area_slots_vm_ops);
+		atomic_inc(&inst->mappings);
+		err = 0;
+	}
+	mutex_unlock(&inst->map_lock);
+	return err;
 }
 
 /**

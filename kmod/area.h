@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of the device that results of the extended interface can go to.
+ * Memory of the device that results of the extended interface, or of /dev/poll,
+ * can go to.
  */
 #ifndef DEVEPOLL_AREA_H
 #define DEVEPOLL_AREA_H
@@ -8,10 +9,14 @@
 #include <linux/devepoll.h>
 
 #include "instance.h"
+#include "results.h"
 
 struct vm_area_struct;
 
 int dep_area_map(struct dep_instance *inst, struct vm_area_struct *vma);
+int dep_area_alloc(struct dep_instance *inst, u32 slots);
+int dep_area_retire(struct dep_instance *inst);
+int dep_area_map_slots(struct dep_instance *inst, struct vm_area_struct *vma);
 void dep_area_free(struct dep_instance *inst);
 
 /**
@@ -34,6 +39,34 @@ static inline struct devepoll_event *dep_area_find(struct dep_instance *inst,
 	    length > size - offset)
 		return NULL;
 	return inst->area.base + offset;
+}
+
+/**
+ * dep_area_pin() - let a call of /dev/poll write to the memory
+ * @inst: the instance
+ * @results: the results of the call; told where they go, and how many fit
+ *
+ * The call counts as a mapping until dep_area_unpin(), so the memory stays.
+ *
+ * Return: false if it is not mapped.
+ */
+static inline bool dep_area_pin(struct dep_instance *inst,
+				struct dep_results *results)
+{
+	if (!atomic_inc_not_zero(&inst->mappings))
+		return false;
+	results->kernel = inst->area.base;
+	results->max = min(results->max, inst->area.slots);
+	return true;
+}
+
+/**
+ * dep_area_unpin() - the call has written
+ * @inst: the instance
+ */
+static inline void dep_area_unpin(struct dep_instance *inst)
+{
+	atomic_dec(&inst->mappings);
 }
 
 #endif /* DEVEPOLL_AREA_H */

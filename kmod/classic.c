@@ -217,12 +217,13 @@ static noinline long classic_ispolled(struct dep_instance *inst,
 {
 	struct pollfd entry;
 	u16 events;
+	u64 data;
 
 	if (READ_ONCE(inst->extended))
 		return -EBUSY;
 	if (copy_from_user(&entry, arg, sizeof(entry)))
 		return -EFAULT;
-	if (!dep_interest_query(inst, entry.fd, &events))
+	if (!dep_interest_query(inst, entry.fd, &events, &data))
 		return 0;
 	entry.events = events;
 	entry.revents = 0;

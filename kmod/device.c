@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The node: its file operations, and how it gets minor 124.
+ * The nodes: their file operations, and how they get their minors.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -11,10 +11,12 @@
 #include <linux/poll.h>
 
 #include <linux/devepoll.h>
+#include <linux/devpoll.h>
 
 #include "area.h"
 #include "classic.h"
 #include "device.h"
+#include "devpoll.h"
 #include "extended.h"
 #include "instance.h"
 #include "interest.h"
@@ -31,6 +33,19 @@ static int device_open(struct inode *inode, struct file *file)
 	inst = dep_instance_new(&dep_pages_sink, file->f_cred->user);
 	if (!inst)
 		return -ENOMEM;
+	dep_stats_join(inst);
+	file->private_data = inst;
+	return stream_open(inode, file);
+}
+
+static int devpoll_open(struct inode *inode, struct file *file)
+{
+	struct dep_instance *inst;
+
+	inst = dep_instance_new(&dep_ready_sink, file->f_cred->user);
+	if (!inst)
+		return -ENOMEM;
+	dep_devpoll_begin(inst);
 	dep_stats_join(inst);
 	file->private_data = inst;
 	return stream_open(inode, file);
@@ -54,6 +69,29 @@ static ssize_t device_write(struct file *file, const char __user *buf,
 			    size_t count, loff_t *pos)
 {
 	return dep_classic_write(file->private_data, buf, count);
+}
+
+static ssize_t devpoll_write(struct file *file, const char __user *buf,
+			     size_t count, loff_t *pos)
+{
+	return dep_devpoll_write(file->private_data, buf, count);
+}
+
+static long devpoll_ioctl(struct file *file, unsigned int cmd,
+			  unsigned long arg)
+{
+	return dep_devpoll_ioctl(file->private_data, cmd, arg, false);
+}
+
+static long devpoll_compat_ioctl(struct file *file, unsigned int cmd,
+				 unsigned long arg)
+{
+	return dep_devpoll_ioctl(file->private_data, cmd, arg, true);
+}
+
+static int devpoll_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return dep_area_map_slots(file->private_data, vma);
 }
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -110,25 +148,49 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	return dep_ready_poll(inst, dep_watch_is_arming(table));
 }
 
-static const struct file_operations device_fops = {
-	.owner = THIS_MODULE,
-	.open = device_open,
-	.release = device_release,
-	.write = device_write,
-	.poll = device_poll,
-	.mmap = device_mmap,
-	.fadvise = device_fadvise,
-	.show_fdinfo = device_show_fdinfo,
-	.uring_cmd = dep_uring_cmd,
-	.unlocked_ioctl = device_ioctl,
-	.compat_ioctl = device_ioctl,
+/* One after the other, for dep_instance_of(). */
+static const struct file_operations device_fops[DEP_NODES] = {
+	{
+		.owner = THIS_MODULE,
+		.open = device_open,
+		.release = device_release,
+		.write = device_write,
+		.poll = device_poll,
+		.mmap = device_mmap,
+		.fadvise = device_fadvise,
+		.show_fdinfo = device_show_fdinfo,
+		.uring_cmd = dep_uring_cmd,
+		.unlocked_ioctl = device_ioctl,
+		.compat_ioctl = device_ioctl,
+	}, {
+		.owner = THIS_MODULE,
+		.open = devpoll_open,
+		.release = device_release,
+		.write = devpoll_write,
+		.poll = device_poll,
+		.mmap = devpoll_mmap,
+		.show_fdinfo = device_show_fdinfo,
+		.unlocked_ioctl = devpoll_ioctl,
+		.compat_ioctl = devpoll_compat_ioctl,
+	},
 };
 
-static struct miscdevice device_misc = {
-	.minor = EVENTPOLL_MINOR,
-	.name = "eventpoll",
-	.nodename = "epoll",
-	.fops = &device_fops,
+/*
+ * In the order in which they get their minors: where dynamic ones count down,
+ * /dev/epoll is not left without its own by /dev/poll.
+ */
+static struct miscdevice device_nodes[DEP_NODES] = {
+	{
+		.minor = EVENTPOLL_MINOR,
+		.name = "eventpoll",
+		.nodename = "epoll",
+		.fops = &device_fops[0],
+	}, {
+		.minor = DEVPOLL_MINOR,
+		.name = "devpoll",
+		.nodename = "poll",
+		.fops = &device_fops[1],
+	},
 };
 
 static int holder_open(struct inode *inode, struct file *file)
@@ -150,35 +212,39 @@ static const struct file_operations holder_fops = {
 
 /*
  * They ask for minors, and hold those of old kernels' dynamic range that have
- * to be taken before it is the turn of 124, for a moment.
+ * to be taken before it is the turn of ours, for a moment.
  */
 static struct miscdevice device_holders[] __initdata = {
 	HOLDER(0), HOLDER(1), HOLDER(2), HOLDER(3),
 };
 
+/* depmod takes one node of a module. */
 MODULE_ALIAS_MISCDEV(EVENTPOLL_MINOR);
 MODULE_ALIAS("devname:epoll");
 
 #define DEVICE_OLD_DYNAMIC_MINORS	128
 
 /*
- * Finds how to get minor 124, with @held holders in place: MISC_DYNAMIC_MINOR
- * if that gives it now, or nothing better; else the number itself.
+ * Finds how to get minor @wanted, with @held holders in place:
+ * MISC_DYNAMIC_MINOR if that gives it now, or nothing better; else the number
+ * itself.
  */
-static int __init device_pick_minor(size_t *held)
+static int __init device_pick_minor(int wanted, size_t *held)
 {
 	for (*held = 0; *held < ARRAY_SIZE(device_holders); ++*held) {
 		struct miscdevice *holder = &device_holders[*held];
 		int minor;
 
+		/* It may have held one before. */
+		holder->minor = MISC_DYNAMIC_MINOR;
 		if (misc_register(holder))
 			break;
 		minor = holder->minor;
 		if (minor >= DEVICE_OLD_DYNAMIC_MINORS) {
 			misc_deregister(holder);
-			return EVENTPOLL_MINOR;
+			return wanted;
 		}
-		if (minor <= EVENTPOLL_MINOR) {
+		if (minor <= wanted) {
 			misc_deregister(holder);
 			break;
 		}
@@ -186,41 +252,67 @@ static int __init device_pick_minor(size_t *held)
 	return MISC_DYNAMIC_MINOR;
 }
 
-/**
- * dep_device_register() - make the node
- * @mode: its permissions
- *
+/*
  * Up to Linux 6.1 dynamic misc minors count down from 127, and a driver that
- * registers 124 statically makes every later dynamic one fail once it is their
- * turn; so ask for a dynamic one there, and for 124 itself only where dynamic
- * minors lie elsewhere.
+ * registers one of them statically makes every later dynamic one fail once it
+ * is their turn; so ask for a dynamic one there, and for the number itself only
+ * where dynamic minors lie elsewhere.
+ */
+static int __init node_register(struct miscdevice *node)
+{
+	int err, wanted = node->minor;
+	size_t held;
+
+	node->minor = device_pick_minor(wanted, &held);
+	err = misc_register(node);
+	if (err == -EBUSY && node->minor == wanted) {
+		node->minor = MISC_DYNAMIC_MINOR;
+		err = misc_register(node);
+	}
+	while (held)
+		misc_deregister(&device_holders[--held]);
+	if (!err && node->minor != wanted)
+		pr_warn("minor %d is taken, /dev/%s has minor %d\n", wanted,
+			node->nodename, node->minor);
+	return err;
+}
+
+/**
+ * dep_device_register() - make the nodes
+ * @mode: their permissions
  *
- * Once it is registered anybody may open it, so this is the last step of
+ * Once they are registered anybody may open them, so this is the last step of
  * loading that can fail.
  *
  * Return: 0, or what misc_register() says.
  */
 int __init dep_device_register(umode_t mode)
 {
-	size_t held;
+	size_t nr;
 	int err;
 
-	dep_instance_fops = &device_fops;
-	device_misc.mode = mode;
-	device_misc.minor = device_pick_minor(&held);
-	err = misc_register(&device_misc);
-	while (held)
-		misc_deregister(&device_holders[--held]);
-	if (!err && device_misc.minor != EVENTPOLL_MINOR)
-		pr_warn("minor %d is taken, /dev/epoll has minor %d\n",
-			EVENTPOLL_MINOR, device_misc.minor);
+	dep_instance_fops = device_fops;
+	for (nr = 0; nr < DEP_NODES; nr++) {
+		device_nodes[nr].mode = mode;
+		err = node_register(&device_nodes[nr]);
+		if (err)
+			goto err_deregister;
+	}
+	return 0;
+
+err_deregister:
+	while (nr)
+		misc_deregister(&device_nodes[--nr]);
 	return err;
 }
 
 /**
- * dep_device_unregister() - remove the node; no open of it is left
+ * dep_device_unregister() - remove the nodes; no open of them is left
  */
 void dep_device_unregister(void)
 {
-	misc_deregister(&device_misc);
+	size_t nr = DEP_NODES;
+
+	while (nr)
+		misc_deregister(&device_nodes[--nr]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The node /dev/epoll.
+ * The nodes /dev/epoll and /dev/poll.
  */
 #ifndef DEVEPOLL_DEVICE_H
 #define DEVEPOLL_DEVICE_H

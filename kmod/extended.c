@@ -18,6 +18,7 @@
 #include "limits.h"
 #include "ready.h"
 #include "results.h"
+#include "sigmask.h"
 #include "stats.h"
 
 static_assert(sizeof(struct devepoll_change) == 24);
@@ -284,21 +285,6 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 	return changes.tried;
 }
 
-/* Puts a signal set in force for the call; see wait_sigmask_end(). */
-static void wait_sigmask_begin(struct dep_wait_call *call)
-{
-	sigdelsetmask(&call->sigset, sigmask(SIGKILL) | sigmask(SIGSTOP));
-	sigprocmask(SIG_SETMASK, &call->sigset, &current->saved_sigmask);
-	set_restore_sigmask();
-}
-
-/* After EINTR the old set comes back once the signal's handler was called. */
-static void wait_sigmask_end(int ret)
-{
-	if (ret != -EINTR && test_and_clear_restore_sigmask())
-		sigprocmask(SIG_SETMASK, &current->saved_sigmask, NULL);
-}
-
 static int wait_results(struct dep_instance *inst,
 			const struct devepoll_wait_args *args,
 			struct dep_results *results)
@@ -307,7 +293,8 @@ static int wait_results(struct dep_instance *inst,
 
 	results->kernel = NULL;
 	results->user = u64_to_user_ptr(args->events);
-	results->epoll = args->flags & DEVEPOLL_WAIT_EPOLL;
+	results->layout = args->flags & DEVEPOLL_WAIT_EPOLL ?
+			  DEP_LAYOUT_EPOLL : DEP_LAYOUT_EVENT;
 	results->max = args->max_events;
 	results->nr = 0;
 	results->pass = 0;
@@ -450,9 +437,9 @@ static long extended_wait(struct dep_instance *inst, unsigned int cmd,
 		return ret;
 	if (!call.masked)
 		return dep_harvest_collect(&call.harvest, inst, &call.results);
-	wait_sigmask_begin(&call);
+	dep_sigmask_begin(&call.sigset);
 	ret = dep_harvest_collect(&call.harvest, inst, &call.results);
-	wait_sigmask_end(ret);
+	dep_sigmask_end(ret);
 	return ret;
 }
 
@@ -493,7 +480,7 @@ static int door_wait(struct dep_instance *inst, u64 address, int max,
 	};
 	struct dep_results results = {
 		.user = u64_to_user_ptr(address),
-		.epoll = true,
+		.layout = DEP_LAYOUT_EPOLL,
 		.max = max,
 	};
 	int err;

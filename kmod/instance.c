@@ -320,6 +320,29 @@ void dep_item_close(struct dep_item *item)
 		dep_instance_wake_pollers(inst, 0);
 }
 
+/**
+ * dep_item_bury() - let an item stay in its set without its file
+ * @item: hooked and on no watch; its instance is locked
+ *
+ * The number is reported as one that is not open until it is removed.
+ */
+void dep_item_bury(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+
+	lockdep_assert_held(&inst->lock);
+	if (item->nest)
+		dep_nest_cut(item->nest);
+	item->mode |= DEP_MODE_CLOSED;
+	item->watch = NULL;
+	item->file = NULL;
+	dep_item_list(item);
+	dep_instance_arrived(inst, idle);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, 0);
+}
+
 static bool waiter_is_less(struct rb_node *node, const struct rb_node *than)
 {
 	const struct dep_waiter *a = rb_entry(node, struct dep_waiter, node);

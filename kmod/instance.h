@@ -77,6 +77,9 @@
  *	unhooked	out of the interest set, slot and ask gone (L); owned by
  *			whoever unhooked it, who takes it off its watch (B, W)
  *			and frees it
+ *	buried		in the interest set of /dev/poll (L), off its watch, on
+ *			the list of asks each time anew; M keeps it, since its
+ *			file can't take it away any more
  *	closed		off its watch, on the list of asks for its last event;
  *			the instance owns it, and whoever takes it off the list
  *			(L) frees it: a harvester, or the close of the instance
@@ -103,6 +106,10 @@
  * it down under B: wait-queue entries first, then the table.  So the hook,
  * which looks at the bucket without a lock, either sees the watch and waits
  * for B, or sees that nothing of ours is on the file's wait queues any more.
+ *
+ * An item that stays (DEP_MODE_STAY, in sets of /dev/poll) is not unhooked by
+ * the hook, but buried, under B and L: it forgets its file, and its number goes
+ * on to be reported until the program removes it.
  *
  * The hook runs before the file's ->release, and the file's memory and wait
  * queues live until it returns.  It leaves items that somebody else unhooked
@@ -161,6 +168,9 @@ struct user_struct;
 #define DEP_MODE_TELL_CLOSED	0x1U
 #define DEP_MODE_TRUST		0x2U
 #define DEP_MODE_CLOSED		0x4U
+#define DEP_MODE_STAY		0x8U
+#define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
+				 DEP_MODE_CLOSED | DEP_MODE_STAY)
 #define DEP_MODE_EDGE		((__force u32)EPOLLET)
 #define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
 #define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
@@ -171,8 +181,9 @@ struct user_struct;
  * @ask: L: in dep_instance.asks, or empty
  * @inst: const: the instance whose set this is
  * @watch: B: the watch of the file, from attach to detach
- * @file: const: the file that the number named; a key, to be dereferenced by
- *	nobody who has no reference of his own
+ * @file: L (changed once, to NULL, under B+L or M+L): the file that the number
+ *	named; a key, to be dereferenced by nobody who has no reference of his
+ *	own
  * @snapshot: L: the sink's: the snapshot in which @slot holds
  * @slot: L: the sink's: where the item's event stands
  * @fd: const: the number
@@ -183,7 +194,8 @@ struct user_struct;
  * @hooked: L: in the interest set
  * @doubt: L: on the list of asks because of @unsure, so ask
  * @pass: M: the last pass over the list of asks that took it
- * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed
+ * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
+ *	or, with DEP_MODE_STAY, buried
  * @data: L (written under M+L): what the program wants to get back
  * @files: M: the table of files in which @fd names @file; to compare, never to
  *	look into
@@ -278,16 +290,34 @@ struct dep_stats {
 };
 
 /**
- * struct dep_area - pages for results of the extended interface
- * @pages: P until set, then const: the pages
+ * struct dep_area - pages for results of the extended interface, or of
+ * /dev/poll
+ * @pages: P until set, then const; in a set of /dev/poll P, and not changed
+ *	while dep_instance.mappings is not 0: the pages
  * @base: the same: where they are mapped for the kernel
  * @nr: the same: how many; 0 as long as there are none; read without a lock,
  *	with acquire
+ * @slots: as @pages: for how many results of /dev/poll
  */
 struct dep_area {
 	struct page **pages;
 	void *base;
 	u32 nr;
+	u32 slots;
+};
+
+/**
+ * enum dep_devpoll - what a set is to /dev/poll
+ * @DEP_DEVPOLL_NOT: a set of /dev/epoll
+ * @DEP_DEVPOLL_OPEN: one of which no request has told the face yet
+ * @DEP_DEVPOLL_LINUX: one of the Linux face: a write replaces
+ * @DEP_DEVPOLL_SOLARIS: one of the Solaris face: a write adds
+ */
+enum dep_devpoll {
+	DEP_DEVPOLL_NOT,
+	DEP_DEVPOLL_OPEN,
+	DEP_DEVPOLL_LINUX,
+	DEP_DEVPOLL_SOLARIS,
 };
 
 /**
@@ -315,15 +345,18 @@ struct dep_area {
  * @reader: L: who was given events at the last turn, in the first namespace
  * @reader_start: L: when it began, since thread numbers come again
  * @reader_mm: L: its address space, to compare, never to look into
- * @extended: M+L: a set of the extended interface, now and for ever; read
- *	without a lock, with acquire
+ * @extended: M+L: a set of the extended interface or of /dev/poll, now and for
+ *	ever; read without a lock, with acquire
+ * @devpoll: M, but for DEP_DEVPOLL_NOT, which is const: enum dep_devpoll; read
+ *	without a lock
  * @classic: M: a set of 2001, now and for ever; read without a lock
  * @stats: what the set has seen
  * @in_all: lock of stats.c: in the list of all sets
  * @pages: the sink of the classic interface; see there
- * @mappings: how many mappings of the pages exist; from 0 under P only
+ * @mappings: how many mappings of the pages exist, or of the area of /dev/poll,
+ *	calls that write to it included; from 0 under P only
  * @freeing: P: the pages are about to go, none may be mapped
- * @area: mapped results of the extended interface
+ * @area: mapped results of the extended interface, or of /dev/poll
  * @pass: M: number of the last pass over the list of asks
  * @inner: lock of nest.c: the sets in this set
  * @outer: lock of nest.c: the sets that this set is in
@@ -362,6 +395,7 @@ struct dep_instance {
 	u64 reader_start;
 	const void *reader_mm;
 	bool extended;
+	u8 devpoll;
 	bool classic;
 	struct dep_stats stats;
 	struct list_head in_all;
@@ -415,6 +449,8 @@ struct dep_waiter {
 
 extern unsigned int dep_max_fds;
 extern unsigned long dep_max_user_watches;
+/* The operations of all nodes, one after the other. */
+#define DEP_NODES	2
 extern const struct file_operations *dep_instance_fops;
 
 /**
@@ -425,7 +461,10 @@ extern const struct file_operations *dep_instance_fops;
  */
 static inline struct dep_instance *dep_instance_of(const struct file *file)
 {
-	return file->f_op == dep_instance_fops ? file->private_data : NULL;
+	uintptr_t first = (uintptr_t)dep_instance_fops;
+	uintptr_t size = DEP_NODES * sizeof(*dep_instance_fops);
+
+	return (uintptr_t)file->f_op - first < size ? file->private_data : NULL;
 }
 
 /**
@@ -498,6 +537,7 @@ int dep_item_hook(struct dep_item *item);
 void dep_item_free(struct dep_item *item);
 bool dep_item_unhook(struct dep_item *item);
 void dep_item_close(struct dep_item *item);
+void dep_item_bury(struct dep_item *item);
 void dep_item_discard(struct dep_item *item);
 void dep_item_post(struct dep_item *item, u16 events, bool harvesting);
 

@@ -286,7 +286,8 @@ static int interest_check(struct dep_instance *inst, struct file *file,
 {
 	struct dep_instance *inner = dep_instance_of(file);
 
-	if (!file_can_poll(file))
+	/* To /dev/poll, as to poll(2), these are always ready. */
+	if (!file_can_poll(file) && !inst->devpoll)
 		return -EPERM;
 	if (inner == inst || !ch->op || ch->op > DEVEPOLL_MOD)
 		return -EINVAL;
@@ -388,22 +389,81 @@ int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch)
 	return err;
 }
 
+/* An item without a file, in the set from the first. */
+static int interest_add_buried(struct dep_instance *inst,
+			       const struct dep_change *ch)
+{
+	struct dep_item *item;
+	int err;
+
+	if (READ_ONCE(inst->nr_items) >= inst->room)
+		return -ENOSPC;
+	item = dep_item_new(inst, NULL, ch->fd, ch->events);
+	if (IS_ERR(item))
+		return PTR_ERR(item);
+	item->mode = ch->mode;
+	item->data = ch->data;
+	err = dep_item_hook(item);
+	if (err) {
+		dep_item_discard(item);
+		return err;
+	}
+	spin_lock_irq(&inst->lock);
+	inst->stats.adds++;
+	trace_devepoll_add(item);
+	dep_item_bury(item);
+	spin_unlock_irq(&inst->lock);
+	return 0;
+}
+
+/**
+ * dep_interest_bury() - let a number that is not open stand in the set
+ * @inst: the instance, of /dev/poll
+ * @ch: the number, and what is asked for; with DEP_MODE_STAY
+ *
+ * It is reported as such until it is removed, or written when it is open.
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0, or
+ * -ENOSPC: no room in the set, or a limit of the user;
+ * -ENOMEM: no memory.
+ */
+int dep_interest_bury(struct dep_instance *inst, const struct dep_change *ch)
+{
+	struct dep_item *item;
+	bool stale;
+
+	lockdep_assert_held(&inst->mtx);
+	item = interest_find(inst, NULL, ch, &stale);
+	if (!item)
+		return interest_add_buried(inst, ch);
+	spin_lock_irq(&inst->lock);
+	item->data = ch->data;
+	inst->stats.mods++;
+	spin_unlock_irq(&inst->lock);
+	return 0;
+}
+
 /**
  * dep_interest_query() - is an fd in the set?
  * @inst: the instance
  * @fd: the number
  * @events: out: the events asked for
+ * @data: out: what comes back with each event
  *
  * Return: true if it is.
  */
-bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events)
+bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events,
+			u64 *data)
 {
 	struct dep_item *item;
 
 	spin_lock_irq(&inst->lock);
 	item = dep_fdmap_find(&inst->interest, fd);
-	if (item)
+	if (item) {
 		*events = item->events;
+		*data = item->data;
+	}
 	spin_unlock_irq(&inst->lock);
 	return item;
 }
@@ -451,4 +511,33 @@ void dep_interest_clear(struct dep_instance *inst)
 		cond_resched();
 	} while (item);
 	interest_clear_closed(inst);
+}
+
+/**
+ * dep_interest_sift() - change all items, or remove them
+ * @inst: the instance
+ * @keep: changes one, with its instance locked; false: it is to go
+ *
+ * Context: process, dep_instance.mtx held.
+ */
+void dep_interest_sift(struct dep_instance *inst,
+		       bool (*keep)(struct dep_item *item))
+{
+	struct dep_item *item;
+	unsigned int fd = 0;
+	bool goes;
+
+	lockdep_assert_held(&inst->mtx);
+	do {
+		spin_lock_irq(&inst->lock);
+		item = dep_fdmap_next(&inst->interest, &fd);
+		goes = item && !keep(item);
+		if (goes)
+			dep_item_unhook(item);
+		spin_unlock_irq(&inst->lock);
+		if (goes)
+			item_drop(item, false);
+		fd++;
+		cond_resched();
+	} while (item);
 }

@@ -28,7 +28,11 @@ struct dep_change {
 int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch);
 int dep_interest_set(struct dep_instance *inst, int fd, u16 events);
 bool dep_interest_remove(struct dep_instance *inst, int fd);
-bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events);
+int dep_interest_bury(struct dep_instance *inst, const struct dep_change *ch);
+bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events,
+			u64 *data);
+void dep_interest_sift(struct dep_instance *inst,
+		       bool (*keep)(struct dep_item *item));
 void dep_interest_clear(struct dep_instance *inst);
 
 #endif /* DEVEPOLL_INTEREST_H */

@@ -26,7 +26,7 @@ MODULE_PARM_DESC(max_user_watches,
 
 static ushort mode = 0666;
 module_param(mode, ushort, 0444);
-MODULE_PARM_DESC(mode, "permissions of /dev/epoll (0666)");
+MODULE_PARM_DESC(mode, "permissions of /dev/epoll and /dev/poll (0666)");
 
 /* As epoll reckons it: a share of low memory, at the price of a lone watch. */
 static unsigned long __init default_max_user_watches(void)
@@ -78,7 +78,7 @@ static int __init devepoll_init(void)
 		goto err_watch;
 	err = dep_device_register(mode);
 	if (err) {
-		pr_err("/dev/epoll can't be registered (%d)\n", err);
+		pr_err("the nodes can't be registered (%d)\n", err);
 		goto err_release;
 	}
 	dep_stats_init();

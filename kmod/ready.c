@@ -5,7 +5,8 @@
  * In a set of 2001 these are the files whose wake-ups did not say what
  * happened; what they answer is posted.  In a set of the extended interface
  * they are all that woke us, and all that were ready the last time and are
- * watched for their level: what they answer is handed out at once.
+ * watched for their level: what they answer is handed out at once.  A set of
+ * /dev/poll is one of these, but for what stands in its results.
  *
  * Passes
  * ======
@@ -40,6 +41,8 @@
 enum ask_kind {
 	/* its file is asked; kept by a reference on it */
 	ASK_FILE,
+	/* has no file to ask, and stays in the set */
+	ASK_NVAL,
 	/* its keys are trusted and said what happened; may go this moment */
 	ASK_TOLD,
 	/* its last event; the pass owns it */
@@ -238,6 +241,11 @@ static noinline bool pass_take_other(struct dep_pass *pass,
 {
 	struct dep_results *results = pass->results;
 
+	if (item->mode & DEP_MODE_STAY) {
+		ask->kind = ASK_NVAL;
+		ask->revents = (__force u16)EPOLLNVAL;
+		return true;
+	}
 	if (item->mode & DEP_MODE_CLOSED) {
 		ask->kind = ASK_CLOSED;
 		ask->revents = DEVEPOLL_CLOSED;
@@ -265,8 +273,9 @@ static __always_inline void pass_tell(struct dep_pass *pass,
 				      struct dep_item *item, u32 revents)
 {
 	struct dep_results *results = pass->results;
+	struct devepoll_event *to = results->kernel;
 
-	results->kernel[results->nr++] = (struct devepoll_event) {
+	to[results->nr++] = (struct devepoll_event) {
 		.data = item->data,
 		.events = revents,
 		.fd = item->fd,
@@ -394,21 +403,29 @@ static int pass_send_user(struct dep_pass *pass)
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
 	struct epoll_event __user *to_epoll = results->user;
 	struct devepoll_event __user *to = results->user;
+	struct pollfd __user *to_poll = results->user;
 	size_t size = dep_results_size(results);
 
 	to_epoll += results->nr;
 	to += results->nr;
+	to_poll += results->nr;
 	if (!user_write_access_begin(results->user + results->nr * size,
 				     pass->nr * size))
 		return -EFAULT;
 	for (ask = pass->asks; ask < end; ask++) {
 		if (!ask->revents)
 			continue;
-		if (results->epoll) {
+		if (results->layout == DEP_LAYOUT_EPOLL) {
 			unsafe_put_user((__force __poll_t)ask->revents,
 					&to_epoll->events, efault);
 			unsafe_put_user(ask->data, &to_epoll->data, efault);
 			to_epoll++;
+		} else if (results->layout == DEP_LAYOUT_POLLFD) {
+			unsafe_put_user(ask->fd, &to_poll->fd, efault);
+			unsafe_put_user(ask->data, &to_poll->events, efault);
+			unsafe_put_user(ask->revents, &to_poll->revents,
+					efault);
+			to_poll++;
 		} else {
 			unsafe_put_user(ask->data, &to->data, efault);
 			unsafe_put_user(ask->revents, &to->events, efault);
@@ -429,15 +446,24 @@ static void pass_send_kernel(struct dep_pass *pass)
 {
 	struct dep_results *results = pass->results;
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
+	struct devepoll_event *to = results->kernel;
+	struct pollfd *to_poll = results->kernel;
 
 	for (ask = pass->asks; ask < end; ask++) {
 		if (!ask->revents)
 			continue;
-		results->kernel[results->nr] = (struct devepoll_event) {
-			.data = ask->data,
-			.events = ask->revents,
-			.fd = ask->fd,
-		};
+		if (results->layout == DEP_LAYOUT_POLLFD)
+			to_poll[results->nr] = (struct pollfd) {
+				.fd = ask->fd,
+				.events = ask->data,
+				.revents = ask->revents,
+			};
+		else
+			to[results->nr] = (struct devepoll_event) {
+				.data = ask->data,
+				.events = ask->revents,
+				.fd = ask->fd,
+			};
 		pass_sent(pass, ask);
 	}
 }
@@ -499,6 +525,10 @@ static noinline void pass_settle_other(struct dep_pass *pass,
 	struct dep_item *item = ask->item;
 
 	switch (ask->kind) {
+	case ASK_NVAL:
+		/* M is held, so nobody has removed it. */
+		pass_put_back(pass, item);
+		break;
 	case ASK_TOLD:
 		/* No item can have come under this number: M is held. */
 		if (ask->sent || dep_fdmap_find(&inst->interest,

@@ -1,28 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a call of the extended interface writes its events.
+ * Where a call of the extended interface, or of /dev/poll, writes its events.
  */
 #ifndef DEVEPOLL_RESULTS_H
 #define DEVEPOLL_RESULTS_H
 
 #include <linux/eventpoll.h>
+#include <linux/poll.h>
 #include <linux/types.h>
 
 #include <linux/devepoll.h>
 
 /**
+ * enum dep_layout - what an event is written as
+ * @DEP_LAYOUT_EVENT: struct devepoll_event
+ * @DEP_LAYOUT_EPOLL: struct epoll_event; never in mapped pages
+ * @DEP_LAYOUT_POLLFD: struct pollfd, whose events are the item's data
+ */
+enum dep_layout {
+	DEP_LAYOUT_EVENT,
+	DEP_LAYOUT_EPOLL,
+	DEP_LAYOUT_POLLFD,
+};
+
+/**
  * struct dep_results - the events of one call
- * @kernel: an array of struct devepoll_event in mapped pages, or NULL
+ * @kernel: an array of them in mapped pages, or NULL
  * @user: else: the array in user memory; access_ok()
- * @epoll: @user is an array of struct epoll_event
+ * @layout: what the array is of
  * @max: length of the array
  * @nr: how many are written
  * @pass: the pass over the list of asks that this call makes; 0 before
  */
 struct dep_results {
-	struct devepoll_event *kernel;
+	void *kernel;
 	void __user *user;
-	bool epoll;
+	enum dep_layout layout;
 	u32 max;
 	u32 nr;
 	u32 pass;
@@ -36,8 +49,14 @@ struct dep_results {
  */
 static inline size_t dep_results_size(const struct dep_results *results)
 {
-	return results->epoll ? sizeof(struct epoll_event) :
-				sizeof(struct devepoll_event);
+	switch (results->layout) {
+	case DEP_LAYOUT_EPOLL:
+		return sizeof(struct epoll_event);
+	case DEP_LAYOUT_POLLFD:
+		return sizeof(struct pollfd);
+	default:
+		return sizeof(struct devepoll_event);
+	}
 }
 
 #endif /* DEVEPOLL_RESULTS_H */

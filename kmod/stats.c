@@ -177,7 +177,7 @@ static bool stats_next(struct dep_instance *inst, unsigned int *fd,
 	item = dep_fdmap_next(&inst->interest, fd);
 	if (item) {
 		/* Hooked, so the hook has not let the file go yet. */
-		inode = file_inode(item->file);
+		inode = item->file ? file_inode(item->file) : NULL;
 		*line = (struct stats_line) {
 			.fd = item->fd,
 			.events = item->events,
@@ -185,12 +185,26 @@ static bool stats_next(struct dep_instance *inst, unsigned int *fd,
 			.mode = item->mode,
 			.data = item->data,
 			.ready = !list_empty(&item->ask),
-			.ino = inode->i_ino,
-			.dev = inode->i_sb->s_dev,
+			.ino = inode ? inode->i_ino : 0,
+			.dev = inode ? inode->i_sb->s_dev : 0,
 		};
 	}
 	spin_unlock_irq(&inst->lock);
 	return item;
+}
+
+static const char *stats_interface(const struct dep_instance *inst)
+{
+	switch (READ_ONCE(inst->devpoll)) {
+	case DEP_DEVPOLL_OPEN:
+		return "poll";
+	case DEP_DEVPOLL_LINUX:
+		return "poll, Linux";
+	case DEP_DEVPOLL_SOLARIS:
+		return "poll, Solaris";
+	default:
+		return READ_ONCE(inst->extended) ? "extended" : "2001";
+	}
 }
 
 /**
@@ -205,14 +219,12 @@ void dep_stats_show(struct dep_instance *inst, struct seq_file *seq)
 	struct stats_line line;
 	unsigned int fd = 0;
 
-	seq_printf(seq, "interface:\t%s\n",
-		   READ_ONCE(inst->extended) ? "extended" : "2001");
+	seq_printf(seq, "interface:\t%s\n", stats_interface(inst));
 	for (; stats_next(inst, &fd, &line); fd++) {
 		seq_printf(seq,
 			   "tfd: %8d events: %8x data: %16llx ino:%lx sdev:%x ready:%d revents:%x%s%s\n",
 			   line.fd,
-			   line.events | (line.mode & ~(DEP_MODE_TRUST |
-							DEP_MODE_TELL_CLOSED)),
+			   line.events | (line.mode & ~DEP_MODE_OWN),
 			   line.data, line.ino, line.dev, line.ready,
 			   line.revents,
 			   line.mode & DEP_MODE_TRUST ? " trust" : "",

@@ -217,7 +217,7 @@ static int uring_set_multishot(struct dep_uring_wait *wait,
 
 	if (!dep_uring_is_multishot(cmd))
 		return 0;
-	if (results->epoll || results->kernel || harvest->min > 1 ||
+	if (results->layout || results->kernel || harvest->min > 1 ||
 	    harvest->timeout >= 0)
 		return -EINVAL;
 	wait->multishot = true;

@@ -577,8 +577,9 @@ void dep_watch_detach(struct dep_item *item)
 }
 
 /*
- * Unhooks an item whose file goes.  True if it is off the watch; otherwise
- * somebody else has unhooked it, and the last of these frees the watch.
+ * Unhooks or buries an item whose file goes.  True if it is off the watch;
+ * otherwise somebody else has unhooked it, and the last of these frees the
+ * watch.
  */
 static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 {
@@ -586,6 +587,14 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 	bool mine;
 
 	spin_lock_irq(&inst->lock);
+	if (item->hooked && item->mode & DEP_MODE_STAY) {
+		inst->stats.closes++;
+		trace_devepoll_close(item);
+		list_del_init(&item->link);
+		dep_item_bury(item);
+		spin_unlock_irq(&inst->lock);
+		return true;
+	}
 	mine = dep_item_unhook(item);
 	if (mine) {
 		inst->stats.closes++;

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The faces of /dev/poll: write(), DP_POLL and their companions, as the Linux
+ * device of 2000 had them and as Solaris has them.
+ *
+ * A write comes before the first request and has no number to tell its face.
+ * So until a request has told it, an item keeps what either face would make of
+ * the writes so far, and is asked for the larger, which is that of Solaris.
+ */
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
+#include <linux/devpoll.h>
+
+#include "area.h"
+#include "compat.h"
+#include "devpoll.h"
+#include "harvest.h"
+#include "instance.h"
+#include "interest.h"
+#include "limits.h"
+#include "results.h"
+#include "sigmask.h"
+
+static_assert(sizeof(struct dvpoll) == 16);
+static_assert(offsetof(struct dvpoll, dp_nfds) == 8);
+static_assert(offsetof(struct dvpoll, dp_timeout) == 12);
+static_assert(sizeof(struct dvpoll32) == 12);
+static_assert(sizeof(struct dvpoll_solaris) == 32);
+static_assert(offsetof(struct dvpoll_solaris, dp_timeout) == 16);
+static_assert(offsetof(struct dvpoll_solaris, dp_setp) == 24);
+static_assert(sizeof(struct dvpoll_solaris32) == 16);
+static_assert(DP_ALLOC == 0x80045001);
+static_assert(DP_POLL == 0xC0105002);
+static_assert(DP_POLL32 == 0xC00C5002);
+static_assert(DP_FREE == 0x5003);
+static_assert(DP_ISPOLLED == 0xC0085004);
+
+#define DEVPOLL_EVENTS \
+	((__force u16)(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
+		       EPOLLNVAL | EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
+		       EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP))
+#define DEVPOLL_ALWAYS		((__force u16)(EPOLLERR | EPOLLHUP))
+#define DEVPOLL_REMOVE		(POLLREMOVE | DP_SOLARIS_POLLREMOVE)
+
+/**
+ * struct devpoll_wait - a DP_POLL of either face and layout
+ * @fds: address of the results
+ * @nfds: for how many there is room
+ * @timeout_ms: how long to wait
+ * @setp: address of a signal set, or 0
+ */
+struct devpoll_wait {
+	u64 fds;
+	s64 nfds;
+	int timeout_ms;
+	u64 setp;
+};
+
+/* dep_item.data: below, what is asked for; above, what was written last. */
+#define DEVPOLL_DATA(asked, last)	((asked) | (u32)(last) << 16)
+#define DEVPOLL_DATA_LAST(data)		((u16)((data) >> 16))
+
+/**
+ * dep_devpoll_begin() - make a new instance one of /dev/poll
+ * @inst: the instance; nobody else knows it yet
+ */
+void dep_devpoll_begin(struct dep_instance *inst)
+{
+	inst->extended = true;
+	inst->devpoll = DEP_DEVPOLL_OPEN;
+	inst->room = dep_max_fds;
+}
+
+/* In the Linux face the last write counts, and who is not open is no member. */
+static bool item_keep(struct dep_item *item)
+{
+	u16 last = DEVPOLL_DATA_LAST(item->data);
+
+	if (item->mode & DEP_MODE_CLOSED)
+		return false;
+	item->mode &= ~DEP_MODE_STAY;
+	item->events = last | DEVPOLL_ALWAYS;
+	item->data = DEVPOLL_DATA(last, last);
+	return true;
+}
+
+/* Makes the set one of this face, if it is not one of the other. */
+static int devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
+{
+	int err = 0;
+
+	if (READ_ONCE(inst->devpoll) == face)
+		return 0;
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	if (inst->devpoll == DEP_DEVPOLL_OPEN) {
+		WRITE_ONCE(inst->devpoll, face);
+		if (face == DEP_DEVPOLL_LINUX)
+			dep_interest_sift(inst, item_keep);
+	}
+	if (inst->devpoll != face)
+		err = -EBUSY;
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+/* What an item is to be, after what it was. */
+static void change_make(struct dep_change *ch, const struct dep_instance *inst,
+			u16 written, u64 before)
+{
+	bool replaces = inst->devpoll == DEP_DEVPOLL_LINUX;
+	u16 asked = replaces ? written : written | (u16)before;
+
+	ch->events = asked | DEVPOLL_ALWAYS;
+	ch->mode = replaces ? 0 : DEP_MODE_STAY;
+	ch->data = DEVPOLL_DATA(asked, written);
+}
+
+/* A number that is not open. */
+static int devpoll_apply_closed(struct dep_instance *inst,
+				const struct dep_change *ch)
+{
+	if (inst->devpoll == DEP_DEVPOLL_LINUX) {
+		dep_interest_remove(inst, ch->fd);
+		return 0;
+	}
+	/* One that can't be open is nothing. */
+	if (ch->fd >= rlimit(RLIMIT_NOFILE) || ch->fd > DEP_MAX_FD)
+		return 0;
+	return dep_interest_bury(inst, ch);
+}
+
+static int devpoll_apply(struct dep_instance *inst, const struct pollfd *entry)
+{
+	struct dep_change ch = { .fd = entry->fd };
+	u16 written = (u16)entry->events & DEVPOLL_EVENTS;
+	int err = -ENOENT;
+	u16 events;
+	u64 before;
+
+	if (entry->fd < 0)
+		return 0;
+	if (entry->events & DEVPOLL_REMOVE) {
+		dep_interest_remove(inst, entry->fd);
+		return 0;
+	}
+	if (dep_interest_query(inst, entry->fd, &events, &before)) {
+		ch.op = DEVEPOLL_MOD;
+		change_make(&ch, inst, written, before);
+		err = dep_interest_change(inst, &ch);
+	}
+	/* Not there, or its number names another file now. */
+	if (err == -ENOENT) {
+		ch.op = DEVEPOLL_ADD;
+		change_make(&ch, inst, written, 0);
+		err = dep_interest_change(inst, &ch);
+	}
+	return err == -EBADF ? devpoll_apply_closed(inst, &ch) : err;
+}
+
+/* Handles so many entries; @done is how many, up to the first that failed. */
+static int devpoll_apply_batch(struct dep_instance *inst,
+			       const struct pollfd *batch, size_t nr,
+			       size_t *done)
+{
+	int err = 0;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	for (*done = 0; *done < nr; ++*done) {
+		err = devpoll_apply(inst, &batch[*done]);
+		if (err)
+			break;
+	}
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+/**
+ * dep_devpoll_write() - add, change and remove fds
+ * @inst: the instance
+ * @buf: an array of struct pollfd
+ * @count: its size in bytes
+ *
+ * Context: process; sleeps.
+ * Return: as linux/devpoll.h has it.
+ */
+ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
+			  size_t count)
+{
+	struct pollfd batch[DEP_WRITE_BATCH] DEP_UNINITIALIZED;
+	ssize_t done = 0;
+	int err = 0;
+
+	if (count % sizeof(struct pollfd))
+		return -EINVAL;
+	while (count && !err) {
+		size_t size = min(count, sizeof(batch)), nr = 0;
+
+		/* Before mtx: under it nothing may wait for mmap_lock. */
+		if (copy_from_user(batch, buf, size))
+			err = -EFAULT;
+		else
+			err = devpoll_apply_batch(inst, batch,
+						  size / sizeof(batch[0]), &nr);
+		buf += size;
+		count -= size;
+		done += nr * sizeof(batch[0]);
+		if (fatal_signal_pending(current))
+			break;
+		cond_resched();
+	}
+	return done ? done : err;
+}
+
+static long devpoll_alloc(struct dep_instance *inst, int nr)
+{
+	int err;
+
+	if (nr < 1 || nr > dep_max_fds)
+		return -EINVAL;
+	err = devpoll_choose(inst, DEP_DEVPOLL_LINUX);
+	return err ? err : dep_area_alloc(inst, nr);
+}
+
+static long devpoll_free(struct dep_instance *inst)
+{
+	int err = devpoll_choose(inst, DEP_DEVPOLL_LINUX);
+
+	return err ? err : dep_area_retire(inst);
+}
+
+static long devpoll_ispolled(struct dep_instance *inst,
+			     struct pollfd __user *arg, enum dep_devpoll face)
+{
+	struct pollfd entry;
+	u16 events;
+	u64 data;
+	int err;
+
+	err = devpoll_choose(inst, face);
+	if (err)
+		return err;
+	if (copy_from_user(&entry, arg, sizeof(entry)))
+		return -EFAULT;
+	if (!dep_interest_query(inst, entry.fd, &events, &data))
+		return 0;
+	entry.events = face == DEP_DEVPOLL_LINUX ? (u16)data : 0;
+	entry.revents = face == DEP_DEVPOLL_LINUX ? 0 : (u16)data;
+	return copy_to_user(arg, &entry, sizeof(entry)) ? -EFAULT : 1;
+}
+
+static int devpoll_collect(struct dep_instance *inst,
+			   const struct devpoll_wait *wait,
+			   struct dep_results *results)
+{
+	struct dep_harvest harvest = {
+		.timeout = wait->timeout_ms < 0 ? -1 :
+			   wait->timeout_ms * NSEC_PER_MSEC,
+	};
+	sigset_t set;
+	int ret;
+
+	if (!wait->setp)
+		return dep_harvest_collect(&harvest, inst, results);
+	if (copy_from_user(&set, u64_to_user_ptr(wait->setp), sizeof(set)))
+		return -EFAULT;
+	dep_sigmask_begin(&set);
+	ret = dep_harvest_collect(&harvest, inst, results);
+	dep_sigmask_end(ret);
+	return ret;
+}
+
+static long devpoll_poll(struct dep_instance *inst,
+			 const struct devpoll_wait *wait, enum dep_devpoll face)
+{
+	struct dep_results results = {
+		.user = u64_to_user_ptr(wait->fds),
+		.layout = DEP_LAYOUT_POLLFD,
+		.max = clamp_t(s64, wait->nfds, 0, dep_max_fds),
+	};
+	long ret;
+
+	ret = devpoll_choose(inst, face);
+	if (ret)
+		return ret;
+	if (wait->nfds <= 0)
+		return -EINVAL;
+	if (wait->fds) {
+		if (!access_ok(results.user,
+			       results.max * sizeof(struct pollfd)))
+			return -EFAULT;
+		return devpoll_collect(inst, wait, &results);
+	}
+	if (face == DEP_DEVPOLL_SOLARIS)
+		return -EFAULT;
+	if (!dep_area_pin(inst, &results))
+		return -EINVAL;
+	ret = devpoll_collect(inst, wait, &results);
+	dep_area_unpin(inst);
+	return ret;
+}
+
+static long linux_poll(struct dep_instance *inst, const void __user *arg)
+{
+	struct dvpoll dvp;
+
+	if (copy_from_user(&dvp, arg, sizeof(dvp)))
+		return -EFAULT;
+	return devpoll_poll(inst, &(struct devpoll_wait) {
+		.fds = (uintptr_t)dvp.dp_fds,
+		.nfds = dvp.dp_nfds,
+		.timeout_ms = dvp.dp_timeout,
+	}, DEP_DEVPOLL_LINUX);
+}
+
+static long linux_poll32(struct dep_instance *inst, const void __user *arg)
+{
+	struct dvpoll32 dvp;
+
+	if (copy_from_user(&dvp, arg, sizeof(dvp)))
+		return -EFAULT;
+	return devpoll_poll(inst, &(struct devpoll_wait) {
+		.fds = dvp.dp_fds,
+		.nfds = dvp.dp_nfds,
+		.timeout_ms = dvp.dp_timeout,
+	}, DEP_DEVPOLL_LINUX);
+}
+
+/* Programs that know no signal set may not have filled it in. */
+static long solaris_poll(struct dep_instance *inst, const void __user *arg,
+			 bool masked)
+{
+	size_t size = masked ? sizeof(struct dvpoll_solaris) :
+			       offsetof(struct dvpoll_solaris, dp_setp);
+	struct dvpoll_solaris dvp = {};
+
+	if (copy_from_user(&dvp, arg, size))
+		return -EFAULT;
+	return devpoll_poll(inst, &(struct devpoll_wait) {
+		.fds = dvp.dp_fds,
+		.nfds = dvp.dp_nfds,
+		.timeout_ms = dvp.dp_timeout,
+		.setp = dvp.dp_setp,
+	}, DEP_DEVPOLL_SOLARIS);
+}
+
+static long solaris_poll32(struct dep_instance *inst, const void __user *arg,
+			   bool masked)
+{
+	size_t size = masked ? sizeof(struct dvpoll_solaris32) :
+			       offsetof(struct dvpoll_solaris32, dp_setp);
+	struct dvpoll_solaris32 dvp = {};
+
+	if (copy_from_user(&dvp, arg, size))
+		return -EFAULT;
+	return devpoll_poll(inst, &(struct devpoll_wait) {
+		.fds = dvp.dp_fds,
+		.nfds = (s32)dvp.dp_nfds,
+		.timeout_ms = dvp.dp_timeout,
+		.setp = dvp.dp_setp,
+	}, DEP_DEVPOLL_SOLARIS);
+}
+
+/**
+ * dep_devpoll_ioctl() - the requests of both faces
+ * @inst: the instance
+ * @cmd: the request
+ * @arg: the argument, zero-extended
+ * @compat: the caller is a 32-bit program
+ *
+ * Context: process; sleeps.
+ * Return: as linux/devpoll.h has it for each request;
+ * -ENOTTY: no such request.
+ */
+long dep_devpoll_ioctl(struct dep_instance *inst, unsigned int cmd,
+		       unsigned long arg, bool compat)
+{
+	void __user *user = (void __user *)arg;
+
+	switch (cmd) {
+	case DP_POLL:
+		return linux_poll(inst, user);
+	case DP_POLL32:
+		return linux_poll32(inst, user);
+	case DP_ALLOC:
+		return devpoll_alloc(inst, arg);
+	case DP_FREE:
+		return devpoll_free(inst);
+	case DP_ISPOLLED:
+		return devpoll_ispolled(inst, user, DEP_DEVPOLL_LINUX);
+	case DP_SOLARIS_ISPOLLED:
+		return devpoll_ispolled(inst, user, DEP_DEVPOLL_SOLARIS);
+	case DP_SOLARIS_POLL:
+	case DP_SOLARIS_PPOLL:
+		if (compat)
+			return solaris_poll32(inst, user,
+					      cmd == DP_SOLARIS_PPOLL);
+		return solaris_poll(inst, user, cmd == DP_SOLARIS_PPOLL);
+	}
+	return -ENOTTY;
+}

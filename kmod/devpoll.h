@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The faces of /dev/poll: the Linux one and the Solaris one.
+ */
+#ifndef DEVEPOLL_DEVPOLL_H
+#define DEVEPOLL_DEVPOLL_H
+
+#include <linux/types.h>
+
+struct dep_instance;
+
+void dep_devpoll_begin(struct dep_instance *inst);
+ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
+			  size_t count);
+long dep_devpoll_ioctl(struct dep_instance *inst, unsigned int cmd,
+		       unsigned long arg, bool compat);
+
+#endif /* DEVEPOLL_DEVPOLL_H */
