@@ -48,7 +48,10 @@ static int devpoll_open(struct inode *inode, struct file *file)
 	dep_devpoll_begin(inst);
 	dep_stats_join(inst);
 	file->private_data = inst;
-	return stream_open(inode, file);
+	stream_open(inode, file);
+	/* Programs written for Solaris use pwrite(2); where does not matter. */
+	file->f_mode |= FMODE_PWRITE;
+	return 0;
 }
 
 static int device_release(struct inode *inode, struct file *file)

@@ -29,6 +29,13 @@ static int dp_free(int fd)
 	return dp_ioctl(fd, DP_FREE, NULL);
 }
 
+static bool map_is_refused(int fd, size_t size, off_t offset)
+{
+	errno = 0;
+	return mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset) ==
+	       MAP_FAILED && errno == EINVAL;
+}
+
 FIXTURE(buffer) {
 	int fd;
 	int event;
@@ -44,7 +51,7 @@ FIXTURE_SETUP(buffer)
 	ASSERT_EQ(0, dp_alloc(self->fd, ROOM));
 	self->map = mmap(NULL, ROOM * sizeof(struct pollfd),
 			 PROT_READ | PROT_WRITE, MAP_PRIVATE, self->fd, 0);
-	ASSERT_NE(MAP_FAILED, self->map);
+	ASSERT_TRUE(self->map != MAP_FAILED);
 }
 
 FIXTURE_TEARDOWN(buffer)
@@ -108,7 +115,7 @@ TEST_F(buffer, numbers_of_fds_are_checked)
 	EXPECT_EQ(0, dp_alloc(self->fd, 1));
 	EXPECT_EQ(0, dp_alloc(self->fd, 131072));
 	self->map = mmap(NULL, 131072 * 8, PROT_READ, MAP_SHARED, self->fd, 0);
-	ASSERT_NE(MAP_FAILED, self->map);
+	ASSERT_TRUE(self->map != MAP_FAILED);
 	EXPECT_EQ(0, self->map[131071].fd);
 	EXPECT_EQ(0, munmap(self->map, 131072 * 8));
 }
@@ -119,17 +126,11 @@ TEST_F(buffer, is_mapped_as_a_whole_and_only_to_be_read)
 
 	EXPECT_EQ(-1, mprotect(self->map, page, PROT_READ | PROT_WRITE));
 	EXPECT_EQ(EACCES, errno);
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * page, PROT_READ, MAP_SHARED,
-				   self->fd, 0));
-	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, page, PROT_READ, MAP_SHARED,
-				   self->fd, page));
-	EXPECT_EQ(EINVAL, errno);
+	EXPECT_TRUE(map_is_refused(self->fd, 2 * page, 0));
+	EXPECT_TRUE(map_is_refused(self->fd, page, page));
 	ASSERT_EQ(0, munmap(self->map, page));
 	ASSERT_EQ(0, dp_free(self->fd));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, page, PROT_READ, MAP_SHARED,
-				   self->fd, 0));
-	EXPECT_EQ(EINVAL, errno);
+	EXPECT_TRUE(map_is_refused(self->fd, page, 0));
 }
 
 /* A call with more room than the buffer has does not write beyond it. */
@@ -140,7 +141,7 @@ TEST_F(buffer, takes_no_more_than_it_was_made_for)
 	ASSERT_EQ(0, munmap(self->map, self->page));
 	ASSERT_EQ(0, dp_alloc(self->fd, 4));
 	self->map = mmap(NULL, self->page, PROT_READ, MAP_SHARED, self->fd, 0);
-	ASSERT_NE(MAP_FAILED, self->map);
+	ASSERT_TRUE(self->map != MAP_FAILED);
 	for (i = 0; i < 6; i++) {
 		ASSERT_LE(0, (events[i] = eventfd_new()));
 		ASSERT_EQ(0, eventfd_post(events[i]));
@@ -209,7 +210,7 @@ TEST_F(buffer, stays_while_a_call_waits_to_fill_it)
 	EXPECT_EQ(-EBUSY, dp_free(self->fd));
 	EXPECT_EQ(-EPERM, dp_alloc(self->fd, 2 * ROOM));
 	self->map = mmap(NULL, self->page, PROT_READ, MAP_SHARED, self->fd, 0);
-	ASSERT_NE(MAP_FAILED, self->map);
+	ASSERT_TRUE(self->map != MAP_FAILED);
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, task_join(&task));
 	EXPECT_EQ(self->event, self->map[0].fd);

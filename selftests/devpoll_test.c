@@ -375,7 +375,7 @@ TEST_F(devpoll, bad_writes_are_refused)
 
 	nowhere = mmap(NULL, getpagesize(), PROT_NONE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, nowhere);
+	ASSERT_TRUE(nowhere != MAP_FAILED);
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		EXPECT_EQ(-EINVAL, dp_write(self->fd, entries, bad[i]));
 	EXPECT_EQ(0, dp_write(self->fd, entries, 0));
@@ -387,6 +387,21 @@ TEST_F(devpoll, bad_writes_are_refused)
 	}
 }
 
+/* Programs for Solaris write so. */
+TEST_F(devpoll, pwrite_writes_too)
+{
+	struct pollfd entry = { .fd = self->fds[0], .events = POLLOUT };
+
+	EXPECT_EQ(8, pwrite(self->fd, &entry, sizeof(entry), 0));
+	EXPECT_EQ(POLLOUT, dp_wait_one(self->face, self->fd, self->fds[0], 0));
+	entry.events = POLLREMOVE;
+	EXPECT_EQ(8, pwrite(self->fd, &entry, sizeof(entry), 4096));
+	EXPECT_EQ(0, dp_wait_one(self->face, self->fd, self->fds[0], 0));
+	errno = 0;
+	EXPECT_EQ(-1, lseek(self->fd, 0, SEEK_SET));
+	EXPECT_EQ(ESPIPE, errno);
+}
+
 /* As many batches of the kernel as there are before the fault count. */
 TEST_F(devpoll, write_that_meets_a_fault_tells_what_it_did)
 {
@@ -396,7 +411,7 @@ TEST_F(devpoll, write_that_meets_a_fault_tells_what_it_did)
 
 	map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, map);
+	ASSERT_TRUE(map != MAP_FAILED);
 	ASSERT_EQ(0, munmap((char *)map + page, page));
 	for (i = 0; i < nr; i++)
 		map[i] = (struct pollfd){ self->fds[0], POLLIN, 0 };
@@ -447,7 +462,7 @@ TEST_F(devpoll, fault_in_the_results_loses_nothing)
 
 	map = mmap(NULL, getpagesize(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
 		   -1, 0);
-	ASSERT_NE(MAP_FAILED, map);
+	ASSERT_TRUE(map != MAP_FAILED);
 	ASSERT_EQ(8, dp_set(self->fd, self->fds[0], POLLOUT));
 	EXPECT_EQ(-EFAULT, dp_wait(self->face, self->fd, map, 1, 0));
 	EXPECT_EQ(POLLOUT, dp_wait_one(self->face, self->fd, self->fds[0], 0));
