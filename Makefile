@@ -37,7 +37,7 @@ deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kmod lib tools selftests demo check fuzz proof servers \
-	bench shell lint docs install clean
+	clients bench shell lint docs install clean
 
 help: ## this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
@@ -89,6 +89,10 @@ proof: ## run what others wrote for epoll on the device, all of it (25 min a ker
 servers: ## run redis, nginx and memcached on the device, beside epoll
 	$(call deps,base)
 	$(Q)tools/proof/run servers $(KERNEL)
+
+clients: ## run programs written for Solaris on /dev/poll (KERNEL=, 6.1)
+	$(call deps,base)
+	$(Q)tools/clients/run $(K)
 
 shell: ## open a guest with the module loaded (KERNEL=, DEBUG=)
 	$(call deps,base)
