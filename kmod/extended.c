@@ -303,7 +303,7 @@ static int wait_results(struct dep_instance *inst,
 						args->max_events);
 		return results->kernel ? 0 : -EINVAL;
 	}
-	size = results->max * dep_results_size(results);
+	size = results->max * dep_layout_size(results->layout);
 	return access_ok(results->user, size) ? 0 : -EFAULT;
 }
 

@@ -396,42 +396,50 @@ static void pass_sent(struct dep_pass *pass, struct dep_ask *ask)
 	ask->sent = true;
 }
 
-/* As far as the memory is there this moment: nothing sleeps here. */
-static int pass_send_user(struct dep_pass *pass)
+/* One event of user memory, where a fault goes to efault. */
+#define pass_put_user(ask, to, layout)					\
+do {									\
+	if ((layout) == DEP_LAYOUT_EPOLL) {				\
+		struct epoll_event __user *__to = (to);			\
+									\
+		unsafe_put_user((__force __poll_t)(ask)->revents,	\
+				&__to->events, efault);			\
+		unsafe_put_user((ask)->data, &__to->data, efault);	\
+	} else if ((layout) == DEP_LAYOUT_POLLFD) {			\
+		struct pollfd __user *__to = (to);			\
+									\
+		unsafe_put_user((ask)->fd, &__to->fd, efault);		\
+		unsafe_put_user((ask)->data, &__to->events, efault);	\
+		unsafe_put_user((ask)->revents, &__to->revents,		\
+				efault);				\
+	} else {							\
+		struct devepoll_event __user *__to = (to);		\
+									\
+		unsafe_put_user((ask)->data, &__to->data, efault);	\
+		unsafe_put_user((ask)->revents, &__to->events, efault);	\
+		unsafe_put_user((ask)->fd, &__to->fd, efault);		\
+	}								\
+} while (0)
+
+/*
+ * As far as the memory is there this moment: nothing sleeps here.  @layout is a
+ * constant, so that no event has to ask for it.
+ */
+static __always_inline int pass_send_user(struct dep_pass *pass,
+					  enum dep_layout layout)
 {
 	struct dep_results *results = pass->results;
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
-	struct epoll_event __user *to_epoll = results->user;
-	struct devepoll_event __user *to = results->user;
-	struct pollfd __user *to_poll = results->user;
-	size_t size = dep_results_size(results);
+	size_t size = dep_layout_size(layout);
+	void __user *to = results->user + results->nr * size;
 
-	to_epoll += results->nr;
-	to += results->nr;
-	to_poll += results->nr;
-	if (!user_write_access_begin(results->user + results->nr * size,
-				     pass->nr * size))
+	if (!user_write_access_begin(to, pass->nr * size))
 		return -EFAULT;
 	for (ask = pass->asks; ask < end; ask++) {
 		if (!ask->revents)
 			continue;
-		if (results->layout == DEP_LAYOUT_EPOLL) {
-			unsafe_put_user((__force __poll_t)ask->revents,
-					&to_epoll->events, efault);
-			unsafe_put_user(ask->data, &to_epoll->data, efault);
-			to_epoll++;
-		} else if (results->layout == DEP_LAYOUT_POLLFD) {
-			unsafe_put_user(ask->fd, &to_poll->fd, efault);
-			unsafe_put_user(ask->data, &to_poll->events, efault);
-			unsafe_put_user(ask->revents, &to_poll->revents,
-					efault);
-			to_poll++;
-		} else {
-			unsafe_put_user(ask->data, &to->data, efault);
-			unsafe_put_user(ask->revents, &to->events, efault);
-			unsafe_put_user(ask->fd, &to->fd, efault);
-			to++;
-		}
+		pass_put_user(ask, to, layout);
+		to += size;
 		pass_sent(pass, ask);
 	}
 	user_write_access_end();
@@ -442,28 +450,51 @@ efault:
 	return -EFAULT;
 }
 
+static int pass_send_any_user(struct dep_pass *pass)
+{
+	switch (pass->results->layout) {
+	case DEP_LAYOUT_EPOLL:
+		return pass_send_user(pass, DEP_LAYOUT_EPOLL);
+	case DEP_LAYOUT_POLLFD:
+		return pass_send_user(pass, DEP_LAYOUT_POLLFD);
+	default:
+		return pass_send_user(pass, DEP_LAYOUT_EVENT);
+	}
+}
+
 static void pass_send_kernel(struct dep_pass *pass)
 {
 	struct dep_results *results = pass->results;
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
 	struct devepoll_event *to = results->kernel;
-	struct pollfd *to_poll = results->kernel;
 
 	for (ask = pass->asks; ask < end; ask++) {
 		if (!ask->revents)
 			continue;
-		if (results->layout == DEP_LAYOUT_POLLFD)
-			to_poll[results->nr] = (struct pollfd) {
-				.fd = ask->fd,
-				.events = ask->data,
-				.revents = ask->revents,
-			};
-		else
-			to[results->nr] = (struct devepoll_event) {
-				.data = ask->data,
-				.events = ask->revents,
-				.fd = ask->fd,
-			};
+		to[results->nr] = (struct devepoll_event) {
+			.data = ask->data,
+			.events = ask->revents,
+			.fd = ask->fd,
+		};
+		pass_sent(pass, ask);
+	}
+}
+
+/* The same as /dev/poll has them. */
+static noinline void pass_send_slots(struct dep_pass *pass)
+{
+	struct dep_results *results = pass->results;
+	struct dep_ask *ask, *end = pass->asks + pass->nr;
+	struct pollfd *to = results->kernel;
+
+	for (ask = pass->asks; ask < end; ask++) {
+		if (!ask->revents)
+			continue;
+		to[results->nr] = (struct pollfd) {
+			.fd = ask->fd,
+			.events = ask->data,
+			.revents = ask->revents,
+		};
 		pass_sent(pass, ask);
 	}
 }
@@ -483,10 +514,13 @@ static void pass_send(struct dep_pass *pass)
 	if (!pass->results) {
 		pass_count(pass);
 	} else if (pass->results->kernel) {
-		pass_send_kernel(pass);
+		if (unlikely(pass->results->layout == DEP_LAYOUT_POLLFD))
+			pass_send_slots(pass);
+		else
+			pass_send_kernel(pass);
 	} else {
 		pagefault_disable();
-		pass->err = pass_send_user(pass);
+		pass->err = pass_send_any_user(pass);
 		pagefault_enable();
 	}
 }
@@ -687,7 +721,7 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
  */
 int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
 {
-	size_t size = dep_results_size(results);
+	size_t size = dep_layout_size(results->layout);
 	int err;
 
 	for (;;) {

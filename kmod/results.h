@@ -42,14 +42,14 @@ struct dep_results {
 };
 
 /**
- * dep_results_size() - the size of one event
- * @results: the events
+ * dep_layout_size() - the size of one event
+ * @layout: what it is written as
  *
  * Return: bytes.
  */
-static inline size_t dep_results_size(const struct dep_results *results)
+static inline size_t dep_layout_size(enum dep_layout layout)
 {
-	switch (results->layout) {
+	switch (layout) {
 	case DEP_LAYOUT_EPOLL:
 		return sizeof(struct epoll_event);
 	case DEP_LAYOUT_POLLFD:
