@@ -111,15 +111,15 @@ static void area_give(struct dep_instance *inst, struct vm_area_struct *vma,
  * Context: process, mmap_lock held for writing.
  * Return: 0;
  * -EINVAL: too large, or another size than before;
- * -EBUSY: a set of the 2001 interface;
+ * -EBUSY: a set of the 2001 interface, or a signal set;
  * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
  */
 int dep_area_map(struct dep_instance *inst, struct vm_area_struct *vma)
 {
 	int err;
 
-	/* A set of 2001 has no use for it. */
-	if (READ_ONCE(inst->classic))
+	/* A set of 2001 and a signal set have no use for it. */
+	if (READ_ONCE(inst->classic) || READ_ONCE(inst->onesig))
 		return -EBUSY;
 	mutex_lock(&inst->map_lock);
 	err = vma_pages(vma) > DEP_AREA_PAGES_MOST ? -EINVAL :

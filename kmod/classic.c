@@ -46,10 +46,14 @@ static bool fd_is_open(int fd)
 /* Returns true if the entry took effect. */
 static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
 {
+	u16 events = entry->events;
 	int err = -EBADF;
 
-	if (!(entry->events & POLLREMOVE)) {
-		err = dep_interest_set(inst, entry->fd, (u16)entry->events);
+	if (!(events & POLLREMOVE)) {
+		/* Signals tell errors as F_SETSIG does, asked for or not. */
+		if (inst->onesig)
+			events |= (__force u16)(EPOLLERR | EPOLLHUP);
+		err = dep_interest_set(inst, entry->fd, events);
 		if (err != -EBADF)
 			return !err;
 	}
@@ -121,7 +125,8 @@ static long classic_alloc(struct dep_instance *inst, int nr)
 		return -EINVAL;
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	err = inst->extended ? -EBUSY : dep_pages_alloc(inst, nr);
+	err = inst->extended || inst->onesig ? -EBUSY :
+	      dep_pages_alloc(inst, nr);
 	if (!err)
 		WRITE_ONCE(inst->classic, true);
 	mutex_unlock(&inst->mtx);
@@ -134,7 +139,7 @@ static long classic_free(struct dep_instance *inst)
 
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	err = inst->extended ? -EBUSY : dep_pages_retire(inst);
+	err = inst->extended || inst->onesig ? -EBUSY : dep_pages_retire(inst);
 	if (!err) {
 		dep_interest_clear(inst);
 		dep_pages_free(inst);
@@ -201,7 +206,8 @@ static long classic_poll(struct dep_instance *inst, int __user *timeout,
 	if (get_user(timeout_ms, timeout))
 		return -EFAULT;
 	if (!atomic_read(&inst->mappings))
-		return READ_ONCE(inst->extended) ? -EBUSY : -EINVAL;
+		return READ_ONCE(inst->extended) || READ_ONCE(inst->onesig) ?
+		       -EBUSY : -EINVAL;
 	if (dep_harvest_at_once(inst)) {
 		ret = classic_take(inst, turn, resoff, size);
 		if (ret > 0)

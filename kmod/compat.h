@@ -16,6 +16,10 @@
 #include <linux/io_uring.h>
 #endif
 #include <linux/mm.h>
+#include <linux/signal_types.h>
+#ifdef DEP_HAVE_SIGQUEUE_REF
+#include <linux/posix-timers.h>
+#endif
 
 /* The release hook may run with preemption off, where its locks would sleep. */
 #ifdef CONFIG_PREEMPT_RT
@@ -173,6 +177,84 @@ static inline u16 dep_uring_group(const struct io_uring_cmd *cmd)
 #else
 	return 0;
 #endif
+}
+
+/*
+ * An entry in a queue of signals that is not the kernel's own, as those of
+ * POSIX timers.  Since 6.13 the queue has a reference on it, which lies where
+ * struct k_itimer has it, and since 6.15 a thread that ends empties its queue
+ * with no lock held; before, the entry is just unlinked, with siglock held or
+ * interrupts off.
+ */
+#ifdef DEP_HAVE_SIGQUEUE_REF
+#define DEP_SIGQUEUE_IS_COUNTED true
+struct dep_sigqueue {
+	struct sigqueue queue;
+	rcuref_t refs;
+};
+
+static_assert(offsetof(struct dep_sigqueue, refs) -
+	      offsetof(struct dep_sigqueue, queue) ==
+	      offsetof(struct k_itimer, rcuref) -
+	      offsetof(struct k_itimer, sigq));
+
+static inline void dep_sigqueue_init_refs(struct dep_sigqueue *entry)
+{
+	rcuref_init(&entry->refs, 1);
+}
+
+/* It enters a queue. */
+static inline void dep_sigqueue_enter(struct dep_sigqueue *entry)
+{
+	WARN_ON_ONCE(!rcuref_get(&entry->refs));
+}
+
+/* We take it off, instead of the kernel. */
+static inline void dep_sigqueue_leave(struct dep_sigqueue *entry)
+{
+	/* The first reference is ours for ever: the kernel frees nothing. */
+	WARN_ON_ONCE(rcuref_put(&entry->refs));
+}
+
+/* Has every queue let it go?  It is put into none any more. */
+static inline bool dep_sigqueue_is_free(struct dep_sigqueue *entry)
+{
+	if (rcuref_read(&entry->refs) != 1)
+		return false;
+	/* Pairs with the release in rcuref_put(). */
+	smp_acquire__after_ctrl_dep();
+	return true;
+}
+#else
+#define DEP_SIGQUEUE_IS_COUNTED false
+struct dep_sigqueue {
+	struct sigqueue queue;
+};
+
+static inline void dep_sigqueue_init_refs(struct dep_sigqueue *entry)
+{
+}
+
+static inline void dep_sigqueue_enter(struct dep_sigqueue *entry)
+{
+}
+
+static inline void dep_sigqueue_leave(struct dep_sigqueue *entry)
+{
+}
+
+static inline bool dep_sigqueue_is_free(struct dep_sigqueue *entry)
+{
+	return true;
+}
+#endif
+
+static inline void dep_sigqueue_init(struct dep_sigqueue *entry)
+{
+	INIT_LIST_HEAD(&entry->queue.list);
+	entry->queue.flags = SIGQUEUE_PREALLOC;
+	entry->queue.ucounts = NULL;
+	dep_sigqueue_init_refs(entry);
 }
 
 /* The build of the negative control: see Kbuild. */

@@ -20,6 +20,7 @@
 #include "extended.h"
 #include "instance.h"
 #include "interest.h"
+#include "onesig.h"
 #include "pages.h"
 #include "ready.h"
 #include "stats.h"
@@ -62,6 +63,7 @@ static int device_release(struct inode *inode, struct file *file)
 	dep_interest_clear(inst);
 	dep_pages_free(inst);
 	mutex_unlock(&inst->mtx);
+	dep_onesig_free(inst);
 	dep_area_free(inst);
 	dep_stats_leave(inst);
 	dep_instance_free(inst);
@@ -101,9 +103,11 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	long ret = dep_classic_ioctl(file->private_data, cmd, arg);
 
-	if (ret != -ENOTTY)
-		return ret;
-	return dep_extended_ioctl(file->private_data, cmd, arg);
+	if (ret == -ENOTTY)
+		ret = dep_extended_ioctl(file->private_data, cmd, arg);
+	if (ret == -ENOTTY)
+		ret = dep_onesig_ioctl(file->private_data, cmd, arg);
+	return ret;
 }
 
 /*

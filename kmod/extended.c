@@ -96,7 +96,7 @@ static noinline int extended_begin(struct dep_instance *inst)
 	if (inst->extended)
 		goto out;
 	err = -EBUSY;
-	if (inst->classic)
+	if (inst->classic || inst->onesig)
 		goto out;
 	err = 0;
 	spin_lock_irq(&inst->lock);
@@ -116,6 +116,22 @@ static int extended_check(struct dep_instance *inst)
 	if (likely(smp_load_acquire(&inst->extended)))
 		return 0;
 	return extended_begin(inst);
+}
+
+/* Also for the changes of a signal set. */
+static int extended_check_ctl(struct dep_instance *inst)
+{
+	/* Pairs with dep_onesig_ioctl(). */
+	if (smp_load_acquire(&inst->onesig))
+		return 0;
+	return extended_check(inst);
+}
+
+/* There is no more to a signal than the fd and the events. */
+static int change_check_onesig(const struct dep_instance *inst,
+			       const struct dep_change *ch)
+{
+	return inst->onesig && ch->mode & ~DEP_MODE_EDGE ? -EINVAL : 0;
 }
 
 static int change_from_user(struct dep_change *ch,
@@ -149,6 +165,8 @@ static int change_apply(struct dep_instance *inst,
 	int err;
 
 	err = change_from_user(&ch, from);
+	if (!err)
+		err = change_check_onesig(inst, &ch);
 	return err ? err : dep_interest_change(inst, &ch);
 }
 
@@ -272,7 +290,7 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 	};
 	err = changes_check(&changes);
 	if (!err)
-		err = extended_check(inst);
+		err = extended_check_ctl(inst);
 	/* Told in advance, so that a fault can't come after the changes. */
 	if (!err)
 		err = put_user(0, &user->nr_failed);
@@ -516,7 +534,9 @@ static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
 		ch.odd = events & ~(EXTENDED_EVENTS | EXTENDED_MODES |
 				    (__force u32)EPOLLWAKEUP);
 	}
-	err = extended_check(inst);
+	err = extended_check_ctl(inst);
+	if (!err)
+		err = change_check_onesig(inst, &ch);
 	if (err)
 		return err;
 	if (mutex_lock_killable(&inst->mtx))

@@ -12,6 +12,7 @@
 #include "instance.h"
 #include "limits.h"
 #include "nest.h"
+#include "siginfo.h"
 #include "worker.h"
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
@@ -215,6 +216,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->handover = false;
 	item->nest = NULL;
 	item->leaf = NULL;
+	item->siginfo = NULL;
 	return item;
 }
 
@@ -254,6 +256,7 @@ void dep_item_free(struct dep_item *item)
 {
 	dep_nest_free(item->nest);
 	dep_fdmap_free_leaf(item->leaf);
+	dep_siginfo_retire(item->siginfo);
 	kmem_cache_free(item_cache, item);
 }
 

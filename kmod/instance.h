@@ -161,6 +161,8 @@
 
 struct dep_instance;
 struct dep_nest;
+struct dep_onesig;
+struct dep_siginfo;
 struct dep_watch;
 struct user_struct;
 
@@ -206,6 +208,7 @@ struct user_struct;
  * @handover: L: @chosen when it was unhooked
  * @nest: L: what says that the file is a set, or NULL
  * @leaf: the owner's, once unhooked: what to free with the item, or NULL
+ * @siginfo: const: in a signal set: what stands in the queue of signals
  */
 struct dep_item {
 	struct list_head link;
@@ -232,6 +235,7 @@ struct dep_item {
 	bool handover;
 	struct dep_nest *nest;
 	struct dep_leaf *leaf;
+	struct dep_siginfo *siginfo;
 };
 
 /**
@@ -350,6 +354,8 @@ enum dep_devpoll {
  * @devpoll: M, but for DEP_DEVPOLL_NOT, which is const: enum dep_devpoll; read
  *	without a lock
  * @classic: M: a set of 2001, now and for ever; read without a lock
+ * @onesig: M+L: what makes it a signal set, now and for ever, or NULL; read
+ *	without a lock, with acquire
  * @stats: what the set has seen
  * @in_all: lock of stats.c: in the list of all sets
  * @pages: the sink of the classic interface; see there
@@ -397,6 +403,7 @@ struct dep_instance {
 	bool extended;
 	u8 devpoll;
 	bool classic;
+	struct dep_onesig *onesig;
 	struct dep_stats stats;
 	struct list_head in_all;
 	struct dep_pages pages;

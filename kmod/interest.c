@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "interest.h"
 #include "nest.h"
+#include "onesig.h"
 #include "trace.h"
 #include "watch.h"
 
@@ -75,6 +76,10 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 		item->unsure = DEP_UNSURE_EVENTS;
 	if (inst->extended)
 		dep_item_own(item);
+	if (inst->onesig && dep_onesig_join(item)) {
+		dep_item_discard(item);
+		return ERR_PTR(-ENOMEM);
+	}
 	if (inner) {
 		nest = dep_nest_link(inst, inner);
 		if (IS_ERR(nest)) {

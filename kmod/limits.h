@@ -57,6 +57,9 @@
 /* Commands of rings that one interrupt wakes. */
 #define DEP_WAKE_BATCH		64
 
+/* Signals that one interrupt sends, or a worker between two looks around. */
+#define DEP_SEND_BATCH		32
+
 /* Pages of mapped results of one set. */
 #define DEP_AREA_PAGES_MOST	1024
 

@@ -13,6 +13,7 @@
 #include "instance.h"
 #include "limits.h"
 #include "release.h"
+#include "siginfo.h"
 #include "stats.h"
 #include "watch.h"
 #include "worker.h"
@@ -67,9 +68,12 @@ static int __init devepoll_init(void)
 	err = dep_fdmap_cache_init();
 	if (err)
 		goto err_item_cache;
-	err = dep_worker_init();
+	err = dep_siginfo_cache_init();
 	if (err)
 		goto err_fdmap_cache;
+	err = dep_worker_init();
+	if (err)
+		goto err_siginfo_cache;
 	err = dep_watch_init();
 	if (err)
 		goto err_worker;
@@ -92,6 +96,8 @@ err_watch:
 	dep_watch_exit();
 err_worker:
 	dep_worker_exit();
+err_siginfo_cache:
+	dep_siginfo_cache_exit();
 err_fdmap_cache:
 	dep_fdmap_cache_exit();
 err_item_cache:
@@ -108,6 +114,7 @@ static void __exit devepoll_exit(void)
 	synchronize_rcu();
 	dep_watch_exit();
 	dep_worker_exit();
+	dep_siginfo_cache_exit();
 	dep_fdmap_cache_exit();
 	dep_item_cache_exit();
 }

@@ -302,12 +302,13 @@ static const struct vm_operations_struct pages_vm_ops = {
  * Context: process, mmap_lock held for writing.
  * Return: 0;
  * -EINVAL: no pages, or not all of them, or not from their start;
- * -EBUSY: a set of the extended interface.
+ * -EBUSY: a set of the extended interface, or a signal set.
  */
 int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
 {
 	struct dep_pages *pages = &inst->pages;
-	int err = READ_ONCE(inst->extended) ? -EBUSY : -EINVAL;
+	int err = READ_ONCE(inst->extended) || READ_ONCE(inst->onesig) ?
+		  -EBUSY : -EINVAL;
 
 	mutex_lock(&inst->map_lock);
 	if (!pages->per_set || inst->freeing || vma->vm_pgoff ||

@@ -859,8 +859,12 @@ void dep_ready_ask(struct dep_instance *inst, bool harvesting)
  */
 __poll_t dep_ready_poll(struct dep_instance *inst, unsigned int depth)
 {
-	bool ready = READ_ONCE(inst->pending);
+	bool ready;
 
+	/* What a signal set has goes to the signals at once. */
+	if (READ_ONCE(inst->onesig))
+		return 0;
+	ready = READ_ONCE(inst->pending);
 	if (!ready && dep_ready_may_ask(inst)) {
 		if (inst->extended) {
 			ready = ready_any(inst, depth);

@@ -203,7 +203,8 @@ static const char *stats_interface(const struct dep_instance *inst)
 	case DEP_DEVPOLL_SOLARIS:
 		return "poll, Solaris";
 	default:
-		return READ_ONCE(inst->extended) ? "extended" : "2001";
+		return READ_ONCE(inst->onesig) ? "signal" :
+		       READ_ONCE(inst->extended) ? "extended" : "2001";
 	}
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work that can't be done where it comes up: waking many who poll a set, and
- * releasing a file whose last reference was ours.  A release may sleep for as
- * long as a socket lingers, so each is a work of its own.
+ * Work that can't be done where it comes up: waking many who poll a set, asking
+ * files where nobody waits for the answer, and releasing a file whose last
+ * reference was ours.  A release may sleep for as long as a socket lingers, so
+ * each is a work of its own.
  */
 #include <linux/bottom_half.h>
 #include <linux/file.h>
@@ -22,6 +23,9 @@ struct worker_fput {
 };
 
 struct workqueue_struct *dep_worker_wakes;
+
+/* For signal sets; its own, since ->poll() may sleep. */
+struct workqueue_struct *dep_worker_asks;
 
 /* Its own, since releases may sleep. */
 static struct workqueue_struct *worker_fputs;
@@ -68,8 +72,9 @@ int __init dep_worker_init(void)
 {
 	dep_worker_wakes = alloc_workqueue("devepoll_wake",
 					   WQ_UNBOUND | WQ_HIGHPRI, 0);
+	dep_worker_asks = alloc_workqueue("devepoll_ask", WQ_UNBOUND, 0);
 	worker_fputs = alloc_workqueue("devepoll_fput", WQ_UNBOUND, 0);
-	if (!dep_worker_wakes || !worker_fputs) {
+	if (!dep_worker_wakes || !dep_worker_asks || !worker_fputs) {
 		dep_worker_exit();
 		return -ENOMEM;
 	}
@@ -83,6 +88,8 @@ void dep_worker_exit(void)
 {
 	if (dep_worker_wakes)
 		destroy_workqueue(dep_worker_wakes);
+	if (dep_worker_asks)
+		destroy_workqueue(dep_worker_asks);
 	if (worker_fputs)
 		destroy_workqueue(worker_fputs);
 }

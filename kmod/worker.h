@@ -10,6 +10,7 @@
 struct file;
 
 extern struct workqueue_struct *dep_worker_wakes;
+extern struct workqueue_struct *dep_worker_asks;
 
 void dep_worker_fput(struct file *file);
 

@@ -382,6 +382,51 @@ struct devepoll_stats {
  */
 #define DEVEPOLL_STATS		_IOR(EP_IOC_MAGIC, 0x12, struct devepoll_stats)
 
+/* Flags of devepoll_signal.flags. */
+
+/* To the calling thread; else to its process. */
+#define DEVEPOLL_SIGNAL_THREAD	0x0001
+
+/**
+ * struct devepoll_signal - argument of DEVEPOLL_SIGNAL
+ * @signo: the signal: a real-time one, so that none of the system meets it, or
+ *	any other that can be caught and does nothing by itself to the process
+ *	or its faults: not SIGKILL, SIGSTOP, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU,
+ *	SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE or SIGSYS
+ * @flags: DEVEPOLL_SIGNAL_THREAD
+ */
+struct devepoll_signal {
+	__s32 signo;
+	__u32 flags;
+};
+
+/**
+ * define DEVEPOLL_SIGNAL - tell events by signals, one per fd
+ *
+ * The argument is a struct devepoll_signal.  A set that was not used before
+ * becomes a signal set, for good.  Fds are added, changed and removed by
+ * write(2), DEVEPOLL_CTL or DEVEPOLL_EPOLL_CTL; only EPOLLET may go with their
+ * events, and POLLERR and POLLHUP are always told.
+ *
+ * What happens to an fd, and what is ready when it is added, comes as a signal
+ * with si_fd, the events in si_band and the most urgent of them in si_code.
+ * While the signal of an fd waits to be taken, whatever else happens to the fd
+ * is added to its si_band.  So a set has at most as many signals waiting as it
+ * has fds, and none is ever lost, whatever RLIMIT_SIGPENDING is.
+ *
+ * An fd that leaves the set, by a request or by the last close of its file,
+ * takes its waiting signal with it.  The set can't be waited for or mapped.
+ *
+ * Return: 0, or -1 with errno
+ * EFAULT: the argument can't be read;
+ * EINVAL: no such signal, or not one that can be used; unknown flags;
+ * E2BIG: a part of the argument is not known to this kernel and not 0;
+ * EBUSY: the set belongs to one of the interfaces already, or to a signal;
+ * ENOMEM: no memory;
+ * EINTR: the caller is being killed.
+ */
+#define DEVEPOLL_SIGNAL		_IOW(EP_IOC_MAGIC, 0x13, struct devepoll_signal)
+
 /**
  * DOC: short door
  *

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One signal per fd: the sink whose events go as signals, and the request that
+ * makes a set one of these.  Read the banner of instance.h first.
+ *
+ * The sink is filled under locks that the sending of a signal takes before
+ * them, so it only puts the item on a list.  In place of a harvester stands a
+ * waiter that is never done: woken for the first event, it sends what is due
+ * from the interrupt that wakes it.  A worker goes on where there is much, and
+ * asks the files whose wake-ups said too little.  One of them is under way, or
+ * the waiter is queued.
+ */
+#include <linux/sched/signal.h>
+#include <linux/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
+
+#include <linux/devepoll.h>
+
+#include "limits.h"
+#include "onesig.h"
+#include "ready.h"
+#include "siginfo.h"
+#include "worker.h"
+
+static_assert(sizeof(struct devepoll_signal) == 8);
+static_assert(offsetof(struct devepoll_signal, flags) == 4);
+static_assert(DEVEPOLL_SIGNAL == 0x40085013);
+
+/**
+ * struct dep_onesig - what a signal set has besides
+ * @waiter: L: wakes what sends
+ * @due: L: siginfos to be sent, their events in dep_item.revents
+ * @stopping: L: the set is being closed, the waiter stays off
+ * @inst: const: the instance
+ * @to: const: the recipient
+ * @work: asks, and sends what an interrupt has left
+ */
+struct dep_onesig {
+	struct dep_waiter waiter;
+	struct list_head due;
+	bool stopping;
+	struct dep_instance *inst;
+	struct dep_recipient *to;
+	struct work_struct work;
+};
+
+static void onesig_post(struct dep_instance *inst, struct dep_item *item,
+			u16 events)
+{
+	struct dep_siginfo *info = item->siginfo;
+
+	lockdep_assert_held(&inst->lock);
+	item->revents |= events;
+	if (!list_empty(&info->due))
+		return;
+	list_add_tail(&info->due, &inst->onesig->due);
+	WRITE_ONCE(inst->pending, inst->pending + 1);
+}
+
+static void onesig_forget(struct dep_instance *inst, struct dep_item *item)
+{
+	struct dep_siginfo *info = item->siginfo;
+
+	lockdep_assert_held(&inst->lock);
+	item->revents = 0;
+	if (list_empty(&info->due))
+		return;
+	list_del_init(&info->due);
+	WRITE_ONCE(inst->pending, inst->pending - 1);
+}
+
+static const struct dep_sink onesig_sink = {
+	.unsure = DEP_UNSURE_EVENTS,
+	.post = onesig_post,
+	.forget = onesig_forget,
+};
+
+/* Takes the next siginfo that is due, and its events; NULL if there is none. */
+static struct dep_siginfo *onesig_take(struct dep_onesig *onesig, u16 *events)
+{
+	struct dep_siginfo *info;
+
+	info = list_first_entry_or_null(&onesig->due, struct dep_siginfo, due);
+	if (!info)
+		return NULL;
+	/* Due, so it is hooked. */
+	*events = info->item->revents & info->item->events;
+	onesig_forget(onesig->inst, info->item);
+	/* L is let go now, and the item may leave. */
+	refcount_inc(&info->refs);
+	return info;
+}
+
+/* Sends, so many at most.  False if there is more to do. */
+static bool onesig_send(struct dep_onesig *onesig)
+{
+	struct dep_instance *inst = onesig->inst;
+	unsigned int left = DEP_SEND_BATCH;
+	struct dep_siginfo *info;
+	unsigned long flags;
+	bool done, sent;
+	u16 events;
+
+	spin_lock_irqsave(&inst->lock, flags);
+	while (left-- && (info = onesig_take(onesig, &events))) {
+		spin_unlock_irqrestore(&inst->lock, flags);
+		sent = events && dep_siginfo_send(info, events);
+		dep_siginfo_put(info);
+		spin_lock_irqsave(&inst->lock, flags);
+		inst->stats.events += sent;
+	}
+	done = !dep_instance_has_work(inst);
+	/* The next event finds it there, or L not yet free. */
+	if (done && !onesig->stopping)
+		dep_waiter_queue(inst, &onesig->waiter);
+	spin_unlock_irqrestore(&inst->lock, flags);
+	return done;
+}
+
+/* From irq_work, with nothing held. */
+static void onesig_wake(struct dep_waiter *waiter)
+{
+	struct dep_onesig *onesig;
+
+	onesig = container_of(waiter, struct dep_onesig, waiter);
+	if (!onesig_send(onesig))
+		queue_work(dep_worker_asks, &onesig->work);
+}
+
+static void onesig_work(struct work_struct *work)
+{
+	struct dep_onesig *onesig;
+
+	onesig = container_of(work, struct dep_onesig, work);
+	/* What is posted is sent below. */
+	if (dep_ready_may_ask(onesig->inst))
+		dep_ready_ask(onesig->inst, true);
+	/* Others are waiting for a worker, too. */
+	if (!onesig_send(onesig))
+		queue_work(dep_worker_asks, &onesig->work);
+}
+
+/**
+ * dep_onesig_join() - give a new item of a signal set its siginfo
+ * @item: the item, not hooked yet
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0, or -ENOMEM.
+ */
+int dep_onesig_join(struct dep_item *item)
+{
+	struct dep_siginfo *info;
+
+	lockdep_assert_held(&item->inst->mtx);
+	info = dep_siginfo_new(item->inst->onesig->to, item->fd);
+	if (!info)
+		return -ENOMEM;
+	info->item = item;
+	item->siginfo = info;
+	return 0;
+}
+
+static bool signal_is_usable(int signo)
+{
+	if (!valid_signal(signo) || !signo)
+		return false;
+	return signo >= SIGRTMIN ||
+	       !(sig_kernel_only(signo) || sig_kernel_stop(signo) ||
+		 signo == SIGCONT ||
+		 rt_sigmask(signo) & (rt_sigmask(SIGSEGV) | rt_sigmask(SIGBUS) |
+				      rt_sigmask(SIGILL) | rt_sigmask(SIGTRAP) |
+				      rt_sigmask(SIGFPE) | rt_sigmask(SIGSYS)));
+}
+
+static struct dep_onesig *onesig_new(struct dep_instance *inst,
+				     const struct devepoll_signal *args)
+{
+	struct dep_onesig *onesig;
+
+	onesig = kzalloc(sizeof(*onesig), GFP_KERNEL_ACCOUNT);
+	if (!onesig)
+		return NULL;
+	onesig->to = dep_recipient_new(args->signo, args->flags &
+				       DEVEPOLL_SIGNAL_THREAD);
+	if (!onesig->to) {
+		kfree(onesig);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&onesig->waiter.link);
+	onesig->waiter.wake = onesig_wake;
+	INIT_LIST_HEAD(&onesig->due);
+	onesig->inst = inst;
+	INIT_WORK(&onesig->work, onesig_work);
+	return onesig;
+}
+
+static void onesig_destroy(struct dep_onesig *onesig)
+{
+	dep_recipient_put(onesig->to);
+	kfree(onesig);
+}
+
+/* Makes the set a signal set, if it is nothing else yet. */
+static int onesig_begin(struct dep_instance *inst, struct dep_onesig *onesig)
+{
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	if (inst->extended || inst->classic || inst->onesig) {
+		mutex_unlock(&inst->mtx);
+		return -EBUSY;
+	}
+	spin_lock_irq(&inst->lock);
+	inst->sink = &onesig_sink;
+	inst->room = dep_max_fds;
+	dep_waiter_queue(inst, &onesig->waiter);
+	/* Pairs with extended_check_ctl(). */
+	smp_store_release(&inst->onesig, onesig);
+	spin_unlock_irq(&inst->lock);
+	mutex_unlock(&inst->mtx);
+	return 0;
+}
+
+/**
+ * dep_onesig_ioctl() - DEVEPOLL_SIGNAL
+ * @inst: the instance
+ * @cmd: the request; its size is that of the argument as the program knows it
+ * @arg: the argument's address
+ *
+ * Context: process; sleeps.
+ * Return: as linux/devepoll.h has it for the request;
+ * -ENOTTY: no such request.
+ */
+long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
+		      unsigned long arg)
+{
+	unsigned int fixed = _IOC_DIRMASK << _IOC_DIRSHIFT |
+			     _IOC_TYPEMASK << _IOC_TYPESHIFT |
+			     _IOC_NRMASK << _IOC_NRSHIFT;
+	size_t size = _IOC_SIZE(cmd);
+	struct devepoll_signal args;
+	struct dep_onesig *onesig;
+	int err;
+
+	if ((cmd & fixed) != (DEVEPOLL_SIGNAL & fixed) || size < sizeof(args))
+		return -ENOTTY;
+	err = copy_struct_from_user(&args, sizeof(args), (void __user *)arg,
+				    size);
+	if (err)
+		return err;
+	if (args.flags & ~DEVEPOLL_SIGNAL_THREAD ||
+	    !signal_is_usable(args.signo))
+		return -EINVAL;
+	onesig = onesig_new(inst, &args);
+	if (!onesig)
+		return -ENOMEM;
+	err = onesig_begin(inst, onesig);
+	if (err)
+		onesig_destroy(onesig);
+	return err;
+}
+
+/**
+ * dep_onesig_free() - free what a signal set has besides
+ * @inst: the instance; it has no items, and nobody else knows it any more
+ *
+ * Context: process; sleeps until nothing of it is under way.
+ */
+void dep_onesig_free(struct dep_instance *inst)
+{
+	struct dep_onesig *onesig = inst->onesig;
+
+	if (!onesig)
+		return;
+	might_sleep();
+	spin_lock_irq(&inst->lock);
+	onesig->stopping = true;
+	dep_waiter_unqueue(inst, &onesig->waiter);
+	spin_unlock_irq(&inst->lock);
+	irq_work_sync(&inst->poll_work);
+	/* After what queues it. */
+	cancel_work_sync(&onesig->work);
+	WARN_ON_ONCE(!list_empty(&onesig->due));
+	onesig_destroy(onesig);
+}

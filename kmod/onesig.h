@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One signal per fd: sets whose events go as signals.
+ */
+#ifndef DEVEPOLL_ONESIG_H
+#define DEVEPOLL_ONESIG_H
+
+#include "instance.h"
+
+int dep_onesig_join(struct dep_item *item);
+long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
+		      unsigned long arg);
+void dep_onesig_free(struct dep_instance *inst);
+
+#endif /* DEVEPOLL_ONESIG_H */
