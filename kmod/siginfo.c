@@ -155,11 +155,9 @@ static void task_notify(struct task_struct *task)
 static void recipient_notify(const struct dep_recipient *to,
 			     struct task_struct *task)
 {
-	wait_queue_head_t *readers = &task_sighand(task)->signalfd_wqh;
 	struct task_struct *thread;
 
-	if (waitqueue_active(readers))
-		wake_up(readers);
+	wake_up(&task_sighand(task)->signalfd_wqh);
 	if (task_wants(task, to->signo)) {
 		task_notify(task);
 		return;

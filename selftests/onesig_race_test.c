@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Signal sets while everything happens at once: sending, taking, removing,
+ * closing, threads and processes that end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "onesig.h"
+
+#define POSTERS		3
+#define POSTED_FILES	16
+
+struct posting {
+	int fds[POSTED_FILES];
+	unsigned int times;
+	unsigned int seed;
+};
+
+static long call_post(void *arg)
+{
+	struct posting *posting = arg;
+	unsigned int i;
+
+	for (i = 0; i < posting->times; i++) {
+		int nr = rand_r(&posting->seed) % POSTED_FILES;
+		int err = eventfd_post(posting->fds[nr]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* What was written to the fd since it was read; 0 if nothing. */
+static uint64_t read_count(int fd)
+{
+	uint64_t count = 0;
+
+	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
+}
+
+/*
+ * Whoever reads on each signal until there is nothing must see everything: an
+ * event after the read makes a signal of its own.
+ */
+TEST(nothing_is_lost_while_many_post_and_one_takes)
+{
+	struct task tasks[POSTERS];
+	struct posting postings[POSTERS];
+	uint64_t got = 0, all;
+	siginfo_t info;
+	int set, i, j, ret;
+
+	NEEDS_THREADS();
+	set = onesig_open(ONESIG_SIGNAL, 0);
+	ASSERT_LE(0, set);
+	postings[0].times = 20000 / slowness();
+	all = POSTERS * postings[0].times;
+	for (i = 0; i < POSTED_FILES; i++) {
+		postings[0].fds[i] = eventfd_new();
+		ASSERT_EQ(8, dep_write_one(set, postings[0].fds[i], POLLIN));
+	}
+	for (j = 0; j < POSTERS; j++) {
+		postings[j] = postings[0];
+		postings[j].seed = j + 1;
+		ASSERT_EQ(0, task_start(&tasks[j], call_post, &postings[j]));
+	}
+	while (got < all) {
+		ret = onesig_take(ONESIG_SIGNAL, &info, SOON_MS);
+		ASSERT_EQ(ONESIG_SIGNAL, ret) {
+			TH_LOG("%llu of %llu", (unsigned long long)got,
+			       (unsigned long long)all);
+		}
+		ASSERT_EQ(POLLIN, info.si_band);
+		got += read_count(info.si_fd);
+	}
+	EXPECT_EQ(all, got);
+	for (j = 0; j < POSTERS; j++)
+		EXPECT_EQ(0, task_join(&tasks[j]));
+}
+
+/*
+ * The stress: children with sets of all kinds, told of files that the parent
+ * keeps posting, and killed or left to end at any moment.
+ */
+#define CHAOS_FILES	24
+#define CHAOS_SETS	4
+
+static int chaos_fds[CHAOS_FILES];
+static int chaos_sets[CHAOS_SETS];
+
+static int chaos_fd(unsigned int *seed)
+{
+	return chaos_fds[rand_r(seed) % CHAOS_FILES];
+}
+
+static int chaos_set(unsigned int *seed)
+{
+	return chaos_sets[rand_r(seed) % CHAOS_SETS];
+}
+
+/* A set of the calling thread, left to its fate. */
+static void chaos_own(unsigned int *seed)
+{
+	int set = onesig_open(ONESIG_SIGNAL + rand_r(seed) % 3,
+			      rand_r(seed) & DEVEPOLL_SIGNAL_THREAD);
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		int fd = chaos_fd(seed);
+
+		dep_write_one(set, fd, POLLIN | POLLOUT);
+		eventfd_post(fd);
+	}
+	if (rand_r(seed) % 2)
+		close(set);
+}
+
+static long chaos_brief(void *arg)
+{
+	unsigned int seed = (uintptr_t)arg;
+
+	chaos_own(&seed);
+	return 0;
+}
+
+static void chaos_step(unsigned int *seed)
+{
+	int copy, pipes[2];
+	struct task task;
+	siginfo_t info;
+
+	switch (rand_r(seed) % 10) {
+	case 0:
+	case 1:
+		dep_write_one(chaos_set(seed), chaos_fd(seed), POLLIN);
+		break;
+	case 2:
+		dep_write_one(chaos_set(seed), chaos_fd(seed), POLLREMOVE);
+		break;
+	case 3:
+	case 4:
+		onesig_take(ONESIG_SIGNAL + rand_r(seed) % 3, &info, 0);
+		break;
+	case 5:
+		copy = eventfd_new();
+		dep_write_one(chaos_set(seed), copy, POLLIN | POLLOUT);
+		eventfd_post(copy);
+		close(copy);
+		break;
+	case 6:
+		chaos_own(seed);
+		break;
+	case 7:
+		/* A hang-up: the worker asks while it is closed. */
+		if (!pipe_pair(pipes)) {
+			dep_write_one(chaos_set(seed), pipes[0], POLLIN);
+			close(pipes[1]);
+			close(pipes[0]);
+		}
+		break;
+	case 8:
+		eventfd_take(chaos_fd(seed));
+		break;
+	case 9:
+		if (rand_r(seed) % 4 == 0 &&
+		    !task_start(&task, chaos_brief,
+				(void *)(uintptr_t)rand_r(seed)))
+			task_join(&task);
+		break;
+	}
+}
+
+static long chaos_run(void *arg)
+{
+	unsigned int seed = (uintptr_t)arg;
+
+	for (;;)
+		chaos_step(&seed);
+	return 0;
+}
+
+static void chaos_child(unsigned int seed)
+{
+	struct task task;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		close(onesig_open(ONESIG_SIGNAL + i, 0));
+	/* The parent's sets tell this process from now on. */
+	for (i = 0; i < CHAOS_SETS; i++)
+		onesig_begin(chaos_sets[i], ONESIG_SIGNAL + i % 3,
+			     i & DEVEPOLL_SIGNAL_THREAD);
+	task_start(&task, chaos_run, (void *)(uintptr_t)(seed + 1));
+	for (i = 0; i < 2000; i++)
+		chaos_step(&seed);
+	switch (seed % 3) {
+	case 0:
+		_exit(0);
+	case 1:
+		execl("/bin/true", "true", NULL);
+		_exit(0);
+	}
+	chaos_run((void *)(uintptr_t)seed);
+}
+
+static void chaos_parent(unsigned int *seed, uint64_t end)
+{
+	while (now_ns() < end) {
+		eventfd_post(chaos_fd(seed));
+		if (rand_r(seed) % 8 == 0)
+			dep_write_one(chaos_set(seed), chaos_fd(seed),
+				      rand_r(seed) % 2 ? POLLREMOVE : POLLIN);
+	}
+}
+
+TEST(sets_survive_whatever_becomes_of_those_they_tell)
+{
+	uint64_t end = now_ns() + 10000 * NSEC_PER_MSEC * (slowness() > 1 ? 3 : 1);
+	unsigned int seed = now_ns(), rounds = 0;
+	int i, j, status;
+	pid_t child[2];
+
+	TH_LOG("seed %u", seed);
+	for (i = 0; i < CHAOS_FILES; i++)
+		ASSERT_LE(0, chaos_fds[i] = eventfd_new());
+	do {
+		for (i = 0; i < CHAOS_SETS; i++)
+			ASSERT_LE(0, chaos_sets[i] = dep_open());
+		for (j = 0; j < 2; j++) {
+			child[j] = fork();
+			ASSERT_LE(0, child[j]);
+			if (!child[j])
+				chaos_child(seed + j);
+		}
+		chaos_parent(&seed, now_ns() + (20 + rand_r(&seed) % 200) *
+			     NSEC_PER_MSEC);
+		for (j = 0; j < 2; j++) {
+			kill(child[j], SIGKILL);
+			if (rand_r(&seed) % 2)
+				chaos_parent(&seed, now_ns() +
+					     5 * NSEC_PER_MSEC);
+		}
+		for (i = 0; rand_r(&seed) % 2 && i < CHAOS_SETS; i++) {
+			close(chaos_sets[i]);
+			chaos_sets[i] = -1;
+		}
+		for (j = 0; j < 2; j++)
+			ASSERT_EQ(child[j], waitpid(child[j], &status, 0));
+		for (i = 0; i < CHAOS_SETS; i++)
+			close(chaos_sets[i]);
+		for (i = 0; i < CHAOS_FILES; i++)
+			eventfd_take(chaos_fds[i]);
+		rounds++;
+	} while (now_ns() < end);
+	TH_LOG("%u rounds", rounds);
+	EXPECT_LE(3, rounds);
+}
+
+TEST_HARNESS_MAIN
