@@ -23,6 +23,10 @@
  * next harvester calls ->poll() (ready.c).  In a set of the extended interface
  * every wake-up leads there, unless the program trusts the key.
  *
+ * In a signal set (onesig.c) the sink is a list of siginfos that are due
+ * (siginfo.c), and in the place of a harvester stands a waiter that is woken
+ * like one and sends them, from irq_work or a worker.
+ *
  * Locking
  * =======
  *
@@ -37,6 +41,9 @@
  *     dep_watch.arm (mutex), under mtx and whatever ->poll() of the watched
  *     file holds when it calls us, never together with map_lock.
  *  3. dep_bucket.lock (spin lock), process context only.
+ *     The siglock of whoever is told by signals (spin lock, interrupts off),
+ *     from irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
+ *     under it, so 4 to 7 nest in it.
  *  4. The wait-queue head of the watched file (spin lock, interrupts off),
  *     taken by remove_wait_queue under 3, and by the kernel before it calls
  *     dep_watch_wake.
@@ -62,10 +69,11 @@
  *	A	dep_watch.arm, or nobody else can see the watch, yet or any more
  *	W	dep_watch.lock
  *	L	dep_instance.lock
+ *	S	the siglock of the recipient
  *	+	both to write, either to read
  *
- * The letters stand at the fields.  dep_fdmap (fdmap.h) and dep_watch
- * (watch.c) use them too.
+ * The letters stand at the fields.  dep_fdmap (fdmap.h), dep_watch (watch.c)
+ * and those of siginfo.h and onesig.c use them too.
  *
  * States
  * ======
@@ -83,6 +91,16 @@
  *	closed		off its watch, on the list of asks for its last event;
  *			the instance owns it, and whoever takes it off the list
  *			(L) frees it: a harvester, or the close of the instance
+ *
+ * The siginfo of an item:
+ *	idle		in no list
+ *	due		in dep_onesig.due (L), its item hooked
+ *	queued		in the queue of the recipient (S); may be due again, to
+ *			be added to
+ *	retired		its item has gone; in no list and never again (S), or
+ *			in a queue that its owner, who ends, takes apart
+ * It goes from due to idle or queued by whoever sends, from queued to idle by
+ * the kernel, which tells nobody: whoever sends looks whether it is in a list.
  *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its
@@ -115,6 +133,11 @@
  * queues live until it returns.  It leaves items that somebody else unhooked
  * on the watch: their owner frees the watch with the last of them.
  *
+ * A siginfo is taken back from the queue by dep_item_free(), where nothing is
+ * held: after a removal or a close has returned, none of the fd waits.  Who
+ * sends this moment has a reference of his own, and finds it retired.  It is
+ * freed after a grace period, and not before its queue has let it go.
+ *
  * The instance dies in its ->release.  It takes all items off first, and a
  * hook that still handles one of them holds L while it touches the instance;
  * so when the interest set is seen empty under L, only the irq_work and the
@@ -136,6 +159,14 @@
  *    hooked, which keeps the hook from finishing, and so the file's memory from
  *    being freed; a count that is 0 already stays so.  The reference then keeps
  *    the hook out and M the program, so the item stays as long.
+ *  - The queue of signals: entries are flagged SIGQUEUE_PREALLOC, so whoever
+ *    takes one unlinks it, copies it and leaves it alone, all with S held.  But
+ *    what a thread or a process leaves behind is taken apart without S: after
+ *    dep_recipient's task has no sighand any more, and, since 6.15, after it
+ *    has PF_EXITING, which is set with S held.  Then we don't touch the queue.
+ *    Up to 6.12 this happens with interrupts off, so a grace period waits for
+ *    it; since 6.13 the entry counts references (compat.h), and is free when
+ *    ours is the only one.
  *  - Waking poll(2) of the device: from irq_work, never from the wake
  *    function; in-tree epoll and AIO hold locks of their own there.  If there
  *    are many to wake, from a worker: one event may wake thousands of sets, and

@@ -369,8 +369,7 @@ void dep_siginfo_put(struct dep_siginfo *info)
  * @info: a siginfo on which the caller has a reference
  * @events: what happened
  *
- * Context: any but below a wait-queue head, dep_watch.lock or
- * dep_instance.lock: see the banner.
+ * Context: any, with none of the spin locks of the banner held.
  * Return: true if it was queued; false if it was in the queue already, or the
  * recipient has gone, ignores the signal or may not be sent one.
  */
@@ -384,7 +383,7 @@ bool dep_siginfo_send(struct dep_siginfo *info, u16 events)
  * @info: the siginfo of an item that is unhooked, or NULL; the reference of
  *	the item goes
  *
- * Context: any, as for dep_siginfo_send().
+ * Context: any, with none of the spin locks of the banner held.
  */
 void dep_siginfo_retire(struct dep_siginfo *info)
 {

@@ -68,6 +68,7 @@ TEST(request_numbers_of_the_extended_interface_stay)
 	EXPECT_EQ(0xc0185010, (unsigned int)DEVEPOLL_CTL);
 	EXPECT_EQ(0xc0405011, (unsigned int)DEVEPOLL_WAIT);
 	EXPECT_EQ(0x80505012, (unsigned int)DEVEPOLL_STATS);
+	EXPECT_EQ(0x40085013, (unsigned int)DEVEPOLL_SIGNAL);
 	EXPECT_EQ(0x5020, (unsigned int)DEVEPOLL_EPOLL_WAIT);
 	EXPECT_EQ(0x5021, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD));
 	EXPECT_EQ(0x5022, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL));
@@ -93,6 +94,8 @@ TEST(structs_of_the_extended_interface_stay)
 	EXPECT_EQ(40, offsetof(struct devepoll_wait_args, changes));
 	EXPECT_EQ(60, offsetof(struct devepoll_wait_args, nr_failed));
 	EXPECT_EQ(80, sizeof(struct devepoll_stats));
+	EXPECT_EQ(8, sizeof(struct devepoll_signal));
+	EXPECT_EQ(4, offsetof(struct devepoll_signal, flags));
 }
 
 /* Which layout, and where its bytes are. */
