@@ -143,7 +143,7 @@
  * so when the interest set is seen empty under L, only the irq_work and the
  * work that it queues may be left, which are waited for in this order.
  *
- * Nothing here is walked under RCU, so nothing is freed by it.
+ * Nothing here is walked under RCU, so nothing but siginfos is freed by it.
  *
  * Handshakes with the outside
  * ===========================
