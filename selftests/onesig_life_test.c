@@ -349,6 +349,12 @@ TEST(what_is_no_signal_is_refused)
 	EXPECT_EQ(0, dep_request(set, request, &large));
 	EXPECT_EQ(-EBUSY, onesig_begin(set, ONESIG_SIGNAL, 0));
 	close(set);
+
+	/* The other way in. */
+	set = dep_open();
+	EXPECT_EQ(0, dep_request_by_door(set, DEVEPOLL_SIGNAL, &large));
+	EXPECT_EQ(-EBUSY, onesig_begin(set, ONESIG_SIGNAL, 0));
+	close(set);
 }
 
 TEST(a_set_is_one_thing_for_good)

@@ -56,7 +56,8 @@ int devepoll_events_open(unsigned int flags);
 /**
  * devepoll_events_request() - make a request of the device, of whatever kind
  * @fd: the set
- * @request: DEVEPOLL_CTL, DEVEPOLL_WAIT, DEVEPOLL_STATS, EP_POLL...
+ * @request: DEVEPOLL_CTL, DEVEPOLL_WAIT, DEVEPOLL_STATS, DEVEPOLL_SIGNAL,
+ *	EP_POLL...
  * @arg: its argument
  *
  * For what the other functions have no parameter for.  Since the size of the
