@@ -287,9 +287,13 @@ TEST_F(onesig, is_not_queued_while_it_is_ignored)
 	EXPECT_EQ(POLLIN, onesig_band(self->signo, self->pipe[0]));
 }
 
-/* Sockets name bits that they don't have. */
+/*
+ * Sockets name bits that they don't have, so they are asked for these, which
+ * may tell the others once more.
+ */
 TEST_F(onesig, tells_of_sockets)
 {
+	long band;
 	int fds[2];
 
 	ASSERT_EQ(0, tcp_pair(fds));
@@ -300,8 +304,11 @@ TEST_F(onesig, tells_of_sockets)
 	EXPECT_EQ(POLLIN, onesig_band(self->signo, fds[0]));
 	ASSERT_EQ(0, take_byte(fds[0]));
 	ASSERT_EQ(0, shutdown(fds[1], SHUT_WR));
-	EXPECT_EQ(POLLIN | POLLRDHUP, onesig_band(self->signo, fds[0]) &
-		  ~POLLPRI);
+	do {
+		band = onesig_band(self->signo, fds[0]);
+		ASSERT_LT(0, band);
+		EXPECT_EQ(0, band & ~(POLLIN | POLLRDHUP));
+	} while (!(band & POLLRDHUP));
 	close(fds[0]);
 	close(fds[1]);
 }
