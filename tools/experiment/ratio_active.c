@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The active clients of the experiment: so many connections, so many answers.
+ *
+ * In each round every connection asks once, and then every answer is read, so
+ * that the server always has something to do and no clock runs idle.  What is
+ * told is what all of it took, server, kernel and clients together.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../bench/sample.h"
+#include "number.h"
+
+static const char request[] = "GET /1 HTTP/1.1\r\nHost: experiment\r\n\r\n";
+
+static struct {
+	long port;
+	long conns;
+	long answers;
+	long warm;
+} want = { .port = 8080, .conns = 10, .answers = 40000, .warm = 30 };
+
+static struct series series;
+
+static int connect_one(void)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(want.port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	struct timeval patience = { .tv_sec = 60 };
+	/* No TIME_WAIT at the end, which would answer who comes next. */
+	struct linger none = { .l_onoff = 1 };
+	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		err(1, "socket");
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		err(1, "port %ld: is the server up?", want.port);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	/* A server that lost a request must not be waited for for ever. */
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	return fd;
+}
+
+static void ask(int fd)
+{
+	ssize_t size = sizeof(request) - 1;
+
+	if (send(fd, request, size, MSG_NOSIGNAL) != size)
+		err(1, "send");
+}
+
+/* How long the whole answer is, or 0 if its head is not complete yet. */
+static size_t answer_size(char *text, size_t len)
+{
+	static const char field[] = "\r\nContent-Length:";
+	char *body, *at;
+
+	text[len] = 0;
+	body = strstr(text, "\r\n\r\n");
+	if (!body)
+		return 0;
+	if (strncmp(text, "HTTP/1.1 200 ", 13))
+		errx(1, "not the answer that was asked for: %.40s", text);
+	at = strcasestr(text, field);
+	if (!at || at > body)
+		errx(1, "an answer without its length");
+	return body + 4 - text + strtoul(at + sizeof(field) - 1, NULL, 10);
+}
+
+static void read_answer(int fd)
+{
+	static char text[65536];
+	size_t size = 0, len = 0;
+	ssize_t n;
+
+	while (!size || len < size) {
+		if (len == sizeof(text) - 1)
+			errx(1, "an answer of more than %zu bytes", len);
+		n = recv(fd, text + len, sizeof(text) - 1 - len, 0);
+		if (n < 0 && errno == EAGAIN)
+			errx(1, "no answer within a minute: a request was lost");
+		if (n < 0)
+			err(1, "recv");
+		if (!n)
+			errx(1, "the server closed after %zu bytes", len);
+		len += n;
+		if (!size)
+			size = answer_size(text, len);
+	}
+	if (len != size)
+		errx(1, "%zu bytes more than the answer", len - size);
+}
+
+/* The time of other work on the machine is left out by the median round. */
+static long run_round(const int *fds, long n)
+{
+	long i;
+
+	for (i = 0; i < n; i++)
+		ask(fds[i]);
+	for (i = 0; i < n; i++)
+		read_answer(fds[i]);
+	return n;
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void run(const int *fds)
+{
+	double seconds;
+	long i, n = 0;
+
+	for (i = 0; i < want.warm; i++)
+		run_round(fds, want.conns);
+	series_clear(&series);
+	seconds = now();
+	while (n < want.answers) {
+		series_begin(&series);
+		n += run_round(fds, want.conns);
+		series_end(&series);
+	}
+	seconds = now() - seconds;
+	printf("{\"answers\": %ld, \"seconds\": %.6f, \"per_answer\": %.1f, "
+	       "\"exact\": %s}\n", n, seconds,
+	       series_median(&series) / want.conns,
+	       counter_is_exact() ? "true" : "false");
+}
+
+static void usage(FILE *out)
+{
+	fputs("usage: ratio_active [OPTION...]\n"
+	      "--port P      of the server on 127.0.0.1 (8080)\n"
+	      "--conns N     connections (10)\n"
+	      "--answers N   to be had in all (40000)\n"
+	      "--warm N      rounds before that do not count (30)\n"
+	      "Prints one line of JSON; per_answer is from the median round,\n"
+	      "in ticks of the time stamp counter: instructions where exact is\n"
+	      "true.\n", out);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "port", required_argument, NULL, 'p' },
+		{ "conns", required_argument, NULL, 'c' },
+		{ "answers", required_argument, NULL, 'n' },
+		{ "warm", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	int i, opt, *fds;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (opt) {
+		case 'p':
+			want.port = number_of("--port", optarg, 1, 65535);
+			break;
+		case 'c':
+			want.conns = number_of("--conns", optarg, 1, 100000);
+			break;
+		case 'n':
+			want.answers = number_of("--answers", optarg, 1, 1 << 30);
+			break;
+		case 'w':
+			want.warm = number_of("--warm", optarg, 0, 1000);
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	if (optind != argc) {
+		usage(stderr);
+		return 2;
+	}
+	fds = calloc(want.conns, sizeof(*fds));
+	if (!fds)
+		err(1, "calloc");
+	counter_calibrate();
+	for (i = 0; i < want.conns; i++)
+		fds[i] = connect_one();
+	run(fds);
+	return 0;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The idle clients of the experiment: connections that ask nothing.
+ *
+ * Each line of standard input is a number of connections to be open from now
+ * on; when they are, the number is printed.  The end of input ends it.  Source
+ * addresses are 127.0.1.1 and up, since one address has no 60000 ports.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <err.h>
+#include <getopt.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "number.h"
+
+#define PER_ADDRESS	20000
+#define SOURCE_FIRST	0x7f000101	/* 127.0.1.1 */
+#define NR_MOST		1000000
+
+static const char half[] = "GET /1 HTTP/1.1\r\nHost: ";
+
+static struct {
+	long port;
+	bool half;
+} want = { .port = 8080 };
+
+static void open_one(long i)
+{
+	struct sockaddr_in from = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(SOURCE_FIRST + i / PER_ADDRESS),
+	};
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons(want.port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	/* No TIME_WAIT at the end, which would answer who comes next. */
+	struct linger none = { .l_onoff = 1 };
+	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		err(1, "socket %ld", i);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	/* The port is chosen at connect(), where both ends are known. */
+	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&from, sizeof(from)))
+		err(1, "bind to %s", inet_ntoa(from.sin_addr));
+	if (connect(fd, (struct sockaddr *)&to, sizeof(to)))
+		err(1, "connection %ld to port %ld", i, want.port);
+	if (want.half && send(fd, half, strlen(half), MSG_NOSIGNAL) < 0)
+		err(1, "send");
+}
+
+static void usage(FILE *out)
+{
+	fputs("usage: ratio_idle [--port P] [--half]\n"
+	      "--port P   of the server on 127.0.0.1 (8080)\n"
+	      "--half     send half a request on each\n"
+	      "Reads from standard input how many connections there are to be,\n"
+	      "a line each time, and prints the number when they are open.\n",
+	      out);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "port", required_argument, NULL, 'p' },
+		{ "half", no_argument, NULL, 'H' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	struct rlimit lim = { NR_MOST + 100, NR_MOST + 100 };
+	long n, open = 0;
+	char line[64];
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (opt) {
+		case 'p':
+			want.port = number_of("--port", optarg, 1, 65535);
+			break;
+		case 'H':
+			want.half = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	if (optind != argc) {
+		usage(stderr);
+		return 2;
+	}
+	/* Where it can't be raised so far, socket() says when it ends. */
+	setrlimit(RLIMIT_NOFILE, &lim);
+	while (fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = 0;
+		n = number_of("standard input", line, 0, NR_MOST);
+		while (open < n)
+			open_one(open++);
+		printf("%ld\n", open);
+		fflush(stdout);
+	}
+	return 0;
+}
