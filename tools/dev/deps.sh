@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages that the targets of the Makefile need.
 #
-# usage: deps.sh [GROUP...]     groups: base (always), demo, bench, docs, lint
+# usage: deps.sh [GROUP...]     groups: base (always), demo, bench, docs,
+#                             experiment, lint
 #
 # Quiet when all is there.  One list per group, below, is the only place in
 # the tree that names a package of the host.
@@ -20,6 +21,9 @@ demo='
 '
 bench='
 	gnuplot-nox
+'
+experiment='
+	httperf libpcl1-dev wrk
 '
 docs='
 	mandoc python3-sphinx
@@ -43,9 +47,10 @@ for group in "$@"; do
 	base) ;;
 	demo) wanted="$wanted $demo" ;;
 	bench) wanted="$wanted $bench" ;;
+	experiment) wanted="$wanted $experiment" ;;
 	docs) wanted="$wanted $docs" ;;
 	lint) wanted="$wanted $lint" ;;
-	*) die "unknown group '$group' (base, demo, bench, docs or lint)" ;;
+	*) die "unknown group '$group' (base, demo, bench, docs, experiment or lint)" ;;
 	esac
 done
 

@@ -54,19 +54,19 @@ static const struct engine_row {
 	const struct engine *built;
 	const struct engine *none;
 } rows[] = {
-	{ &engine_select },
-	{ &engine_poll },
-	{ &engine_rtsig },
-	{ &engine_onesig, &none_onesig },
-	{ &engine_devpoll, &none_devpoll },
-	{ &engine_solaris, &none_solaris },
-	{ &engine_devepoll },
-	{ &engine_oct2002 },
-	{ &engine_nov2002 },
-	{ &engine_sysepoll },
-	{ &engine_sysepoll_edge },
-	{ &engine_uring },
-	{ &engine_extended },
+	{ .built = &engine_select },
+	{ .built = &engine_poll },
+	{ .built = &engine_rtsig },
+	{ .built = &engine_onesig, .none = &none_onesig },
+	{ .built = &engine_devpoll, .none = &none_devpoll },
+	{ .built = &engine_solaris, .none = &none_solaris },
+	{ .built = &engine_devepoll },
+	{ .built = &engine_oct2002 },
+	{ .built = &engine_nov2002 },
+	{ .built = &engine_sysepoll },
+	{ .built = &engine_sysepoll_edge },
+	{ .built = &engine_uring },
+	{ .built = &engine_extended },
 };
 
 const struct engine *engine_at(int index)

@@ -25,19 +25,21 @@ struct engine_set;
  * @close: ends a set; the fds in it stay open
  * @add: adds an fd, with POLLIN, POLLOUT or both; what is ready on it already
  *	is told by the next wait
- * @change: gives an fd of the set other events
+ * @change: gives an fd of the set other events; only an engine with @level is
+ *	sure to tell what is ready already
  * @remove: takes an fd out, to be called before the fd is closed
  * @wait: sleeps until there are events, @timeout milliseconds at most, 0 not at
  *	all, -1 without limit
  *
  * @add, @change and @remove return 0 or a negative errno.  An engine may keep
- * changes back until the next wait.
+ * changes back until the next wait, which then tells an fd that can't be
+ * watched with POLLNVAL.
  *
  * @wait returns how many events there are, 0 also where it was woken for
  * nothing, or a negative errno; -EINTR after a signal.  Events are fd and
- * revents of struct pollfd, at an address that holds good until the next call
- * of any operation of the set.  POLLERR and POLLHUP come without being asked
- * for.
+ * revents of struct pollfd, at an address that holds good until the next wait,
+ * whatever is added, changed and removed meanwhile.  POLLERR and POLLHUP come
+ * without being asked for.
  *
  * An event is a hint: it may be over by now, be told twice, or belong to a
  * closed fd of the same number.  So fds are non-blocking.

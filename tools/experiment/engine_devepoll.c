@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engine on /dev/epoll as of 2001: changes by write(2), events where
+ * EP_POLL put them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <linux/devepoll.h>
+
+#include "engine.h"
+#include "refused.h"
+
+/* So many changes are kept back until the next wait, at most. */
+#define BATCH	1024
+
+struct engine_set {
+	int fd;
+	int maxfds;
+	char *map;
+	int nr_changes;
+	struct pollfd changes[BATCH];
+	struct refused refused;
+};
+
+static struct engine_set *give_up(struct engine_set *set, char *why,
+				  const char *what)
+{
+	engine_why(why, errno, what);
+	if (set && set->fd >= 0)
+		close(set->fd);
+	free(set);
+	return NULL;
+}
+
+static struct engine_set *open_set(int maxfds, char why[ENGINE_WHY])
+{
+	struct engine_set *set = calloc(1, sizeof(*set));
+
+	if (!set)
+		return give_up(NULL, why, "a set");
+	set->maxfds = maxfds;
+	set->fd = open("/dev/epoll", O_RDWR | O_CLOEXEC);
+	if (set->fd < 0)
+		return give_up(set, why, "/dev/epoll");
+	if (ioctl(set->fd, EP_ALLOC, maxfds))
+		return give_up(set, why, "EP_ALLOC");
+	set->map = mmap(NULL, EP_MAP_SIZE(maxfds), PROT_READ, MAP_PRIVATE,
+			set->fd, 0);
+	if (set->map == MAP_FAILED)
+		return give_up(set, why, "mmap of /dev/epoll");
+	return set;
+}
+
+static void close_set(struct engine_set *set)
+{
+	munmap(set->map, EP_MAP_SIZE(set->maxfds));
+	close(set->fd);
+	free(set);
+}
+
+/* A short count says how many entries failed, not which ones: ask. */
+static void find_refused(struct engine_set *set)
+{
+	int i;
+
+	for (i = 0; i < set->nr_changes; i++) {
+		struct pollfd pfd = { .fd = set->changes[i].fd };
+
+		if (set->changes[i].events & POLLREMOVE)
+			refused_forget(&set->refused, pfd.fd);
+		else if (ioctl(set->fd, EP_ISPOLLED, &pfd) != 1)
+			refused_add(&set->refused, pfd.fd);
+	}
+}
+
+static void make_changes(struct engine_set *set)
+{
+	ssize_t size = set->nr_changes * sizeof(*set->changes);
+
+	if (size && write(set->fd, set->changes, size) != size)
+		find_refused(set);
+	set->nr_changes = 0;
+}
+
+static int keep(struct engine_set *set, int fd, short events)
+{
+	if (set->nr_changes == BATCH)
+		make_changes(set);
+	set->changes[set->nr_changes++] = (struct pollfd){
+		.fd = fd,
+		.events = events,
+	};
+	return 0;
+}
+
+/* The device tells of errors and hang-ups only those who ask. */
+static int add(struct engine_set *set, int fd, short events)
+{
+	return keep(set, fd, events | POLLERR | POLLHUP);
+}
+
+static int remove_fd(struct engine_set *set, int fd)
+{
+	refused_forget(&set->refused, fd);
+	return keep(set, fd, POLLREMOVE);
+}
+
+static int wait_events(struct engine_set *set, const struct pollfd **events,
+		       int timeout)
+{
+	struct evpoll arg = { .ep_timeout = timeout };
+	int nr;
+
+	make_changes(set);
+	if (set->refused.nr)
+		return refused_tell(&set->refused, events);
+	nr = ioctl(set->fd, EP_POLL, &arg);
+	if (nr < 0)
+		return -errno;
+	if (nr)
+		*events = (const struct pollfd *)(set->map + arg.ep_resoff);
+	return nr;
+}
+
+const struct engine engine_devepoll = {
+	.name = "devepoll",
+	.what = "/dev/epoll as of 2001",
+	.open = open_set,
+	.close = close_set,
+	.add = add,
+	.change = add,
+	.remove = remove_fd,
+	.wait = wait_events,
+};
