@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where the connections of ephttpd come from.
+ */
+#define _GNU_SOURCE
+#include "listener.h"
+
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "loop.h"
+
+static int spare_fd = -1;	/* given up for a moment when fds run out */
+
+void listener_init(void)
+{
+	spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (spare_fd < 0)
+		err(1, "/dev/null");
+}
+
+static void set_option(int fd, int option, int value)
+{
+	if (setsockopt(fd, SOL_SOCKET, option, &value, sizeof(value)))
+		err(1, "setsockopt");
+}
+
+void listener_allow_sharing(int fd)
+{
+	set_option(fd, SO_REUSEPORT, 1);
+}
+
+static int open_at(const char *address, int *port, int bufsize, bool share)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(*port),
+	};
+	socklen_t len = sizeof(addr);
+	int fd;
+
+	if (!inet_aton(address, &addr.sin_addr))
+		errx(2, "not an address: %s", address);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		err(1, "socket");
+	set_option(fd, SO_REUSEADDR, 1);
+	if (share)
+		listener_allow_sharing(fd);
+	if (bufsize) {
+		set_option(fd, SO_SNDBUF, bufsize);
+		set_option(fd, SO_RCVBUF, bufsize);
+	}
+	if (bind(fd, (struct sockaddr *)&addr, len)) {
+		if (errno == EADDRINUSE)
+			errx(1, "port %d is in use: choose another with --port",
+			     *port);
+		err(1, "bind to %s port %d", address, *port);
+	}
+	if (listen(fd, SOMAXCONN))
+		err(1, "listen at port %d", *port);
+	if (getsockname(fd, (struct sockaddr *)&addr, &len))
+		err(1, "getsockname");
+	*port = ntohs(addr.sin_port);
+	return fd;
+}
+
+int listener_open(const char *address, int *port, int bufsize)
+{
+	return open_at(address, port, bufsize, false);
+}
+
+int listener_share(const char *address, int port, int bufsize)
+{
+	return open_at(address, &port, bufsize, true);
+}
+
+/* Takes a connection off the queue and drops it; its edge won't come again. */
+static bool shed(int listen_fd)
+{
+	int fd;
+
+	close(spare_fd);
+	fd = accept(listen_fd, NULL, NULL);
+	if (fd >= 0) {
+		loop_counts->refused++;
+		close(fd);
+	}
+	spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return fd >= 0;
+}
+
+/* After a failed accept: is there a point in trying again at once? */
+static bool accept_again(int listen_fd)
+{
+	switch (errno) {
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case ENOMEM:
+		return shed(listen_fd);
+	case EAGAIN:
+	case EBADF:
+	case EINVAL:
+	case ENOTSOCK:
+		return false;
+	default:
+		/* That connection failed before it was accepted. */
+		return true;
+	}
+}
+
+int listener_accept(int listen_fd, int maxfds)
+{
+	for (;;) {
+		int fd = accept4(listen_fd, NULL, NULL,
+				 SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0 && fd < maxfds)
+			return fd;
+		if (fd >= 0) {
+			loop_counts->refused++;
+			close(fd);
+		} else if (!accept_again(listen_fd)) {
+			return -1;
+		}
+	}
+}

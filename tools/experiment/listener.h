@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the connections of ephttpd come from.
+ */
+#ifndef EXPERIMENT_LISTENER_H
+#define EXPERIMENT_LISTENER_H
+
+#include <stdbool.h>
+
+/**
+ * listener_open() - listen at a port
+ * @address: dotted; of this machine
+ * @port: in: the port, 0 for any; out: the port
+ * @bufsize: of the sockets' buffers, 0 for the kernel's choice
+ *
+ * Ends the program where the port is in use, and says so.
+ *
+ * Return: the socket.
+ */
+int listener_open(const char *address, int *port, int bufsize);
+
+/* One more at the same port, for another process. */
+int listener_share(const char *address, int port, int bufsize);
+
+/* Lets others of listener_share() beside this one. */
+void listener_allow_sharing(int fd);
+
+/*
+ * The next connection, or -1 where there is none now.  Where fds run out,
+ * connections are closed at once.
+ */
+int listener_accept(int listen_fd, int maxfds);
+
+/* To be called once before listener_accept(). */
+void listener_init(void);
+
+#endif /* EXPERIMENT_LISTENER_H */

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loop of ephttpd: events and time run connections, each a coroutine.
+ *
+ * Only the loop calls coroutines, and they only go back to it.  All tasks have
+ * the same time, so the list by deadlines is the list by when they were set.
+ */
+#include "loop.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conn.h"
+#include "engine.h"
+#include "listener.h"
+
+struct loop_counts *loop_counts;
+
+static const struct loop_options *options;
+static const struct engine *engine;
+static struct engine_set *set;
+static struct task **tasks;		/* by fd */
+static struct task *oldest, *newest;	/* by deadline */
+static struct task *first_turn, *last_turn;
+static int64_t now;
+
+/* A tick is fine enough, and costs no look at the hardware. */
+static void look_at_clock(void)
+{
+	struct timespec ts;
+
+	if (!options->timeout)
+		return;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+static void leave_times(struct task *task)
+{
+	if (task->older)
+		task->older->newer = task->newer;
+	else if (oldest == task)
+		oldest = task->newer;
+	if (task->newer)
+		task->newer->older = task->older;
+	else if (newest == task)
+		newest = task->older;
+	task->older = NULL;
+	task->newer = NULL;
+}
+
+void loop_restart_time(struct task *task)
+{
+	if (!options->timeout)
+		return;
+	task->deadline = now + options->timeout;
+	if (newest == task)
+		return;
+	leave_times(task);
+	task->older = newest;
+	if (newest)
+		newest->newer = task;
+	else
+		oldest = task;
+	newest = task;
+}
+
+static void free_routine(struct task *task)
+{
+	leave_times(task);
+	tasks[task->fd] = NULL;
+	co_delete(task->routine);
+	free(task->stack);
+}
+
+static void run_task(struct task *task, enum wake wake)
+{
+	task->wake = wake;
+	task->wants = 0;
+	co_call(task->routine);
+	if (!task->done)
+		return;
+	if (wake == WAKE_LATE)
+		loop_counts->late++;
+	engine->remove(set, task->fd);
+	free_routine(task);
+	conn_close(task);
+}
+
+bool loop_start(struct task *task, void (*run)(void *))
+{
+	/* What comes once is to be told whatever the task waits for. */
+	task->told = engine->level ? POLLIN : POLLIN | POLLOUT;
+	task->stack = malloc(options->stksize);
+	if (!task->stack)
+		return false;
+	task->routine = co_create(run, task, task->stack, options->stksize);
+	if (!task->routine)
+		goto err_stack;
+	if (engine->add(set, task->fd, task->told))
+		goto err_routine;
+	tasks[task->fd] = task;
+	loop_restart_time(task);
+	run_task(task, WAKE_EVENT);
+	return true;
+
+err_routine:
+	co_delete(task->routine);
+err_stack:
+	free(task->stack);
+	return false;
+}
+
+enum wake loop_wait(struct task *task, short events)
+{
+	if (engine->level && task->told != events) {
+		if (engine->change(set, task->fd, events))
+			return WAKE_LOST;
+		task->told = events;
+	}
+	task->wants = events;
+	co_resume();
+	return task->wake;
+}
+
+enum wake loop_step_back(struct task *task)
+{
+	task->next_turn = NULL;
+	if (first_turn)
+		last_turn->next_turn = task;
+	else
+		first_turn = task;
+	last_turn = task;
+	co_resume();
+	return task->wake;
+}
+
+/* Those who step back again have to wait for the next time. */
+static void run_turns(void)
+{
+	struct task *task = first_turn, *next;
+
+	for (first_turn = NULL; task; task = next) {
+		next = task->next_turn;
+		run_task(task, WAKE_TURN);
+	}
+}
+
+/* Who has stepped back waits for nothing, and is looked at the next time. */
+static void run_late(void)
+{
+	struct task *task, *next;
+
+	for (task = oldest; task && task->deadline <= now; task = next) {
+		next = task->newer;
+		if (!task->wants)
+			continue;
+		run_task(task, WAKE_LATE);
+	}
+}
+
+static int time_left(void)
+{
+	if (first_turn)
+		return 0;
+	if (!oldest)
+		return -1;
+	return oldest->deadline > now ? oldest->deadline - now + 5 : 0;
+}
+
+static void accept_all(void)
+{
+	int fd;
+
+	for (;;) {
+		fd = listener_accept(options->listen_fd, options->maxfds);
+		if (fd < 0)
+			return;
+		if (conn_open(fd))
+			loop_counts->accepted++;
+		else
+			loop_counts->refused++;
+	}
+}
+
+/* False when it is time to end. */
+static bool handle(const struct pollfd *event)
+{
+	struct task *task;
+
+	if (event->fd == options->stop_fd)
+		return false;
+	if (event->fd == options->listen_fd) {
+		if (event->revents & POLLNVAL)
+			errx(1, "engine %s can't watch the listening socket",
+			     engine->name);
+		accept_all();
+		return true;
+	}
+	task = tasks[event->fd];
+	if (!task || !task->wants)
+		return true;
+	if (event->revents & POLLNVAL)
+		run_task(task, WAKE_LOST);
+	else if (event->revents & (task->wants | POLLERR | POLLHUP))
+		run_task(task, WAKE_EVENT);
+	return true;
+}
+
+static void watch_own(int fd)
+{
+	int err = engine->add(set, fd, POLLIN);
+
+	if (err)
+		errx(1, "engine %s can't watch fd %d: %s", engine->name, fd,
+		     strerror(-err));
+}
+
+void loop_run(const struct loop_options *given)
+{
+	const struct pollfd *events = NULL;
+	bool going = true;
+	int i, nr;
+
+	options = given;
+	engine = options->engine;
+	tasks = calloc(options->maxfds, sizeof(struct task *));
+	if (!tasks)
+		err(1, "no room for %d connections", options->maxfds);
+	set = engine_open(engine, options->maxfds);
+	watch_own(options->listen_fd);
+	watch_own(options->stop_fd);
+	while (going) {
+		look_at_clock();
+		run_turns();
+		run_late();
+		nr = engine->wait(set, &events, time_left());
+		if (nr == -EINTR)
+			continue;
+		if (nr < 0)
+			errx(1, "engine %s: %s", engine->name, strerror(-nr));
+		look_at_clock();
+		loop_counts->waits++;
+		loop_counts->events += nr;
+		for (i = 0; going && i < nr; i++)
+			going = handle(&events[i]);
+	}
+	engine->close(set);
+}

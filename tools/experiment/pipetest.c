@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages on their way through a ring of pipes, as many of them at a time as
+ * there are threads: each is read from a pipe and written to the next one.
+ *
+ * A generation is one step of every message, a pass the step of one.  Threads
+ * are those of the test of 2002, where each was a message; all run in one
+ * process.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine.h"
+#include "number.h"
+
+#define OWN_FDS		16	/* that are no pipes */
+
+static const char usage[] =
+"usage: pipetest [--engine E] [--bufsize N] [--json] PIPES THREADS GENERATIONS\n"
+"\n"
+"  --engine E      how to wait (devepoll); 'list' names all engines\n"
+"  --bufsize N     bytes of a message (1)\n"
+"  --json          the result once more, as a line of JSON\n";
+
+static const struct engine *engine;
+static const char *engine_name = "devepoll";
+static bool json;
+static int bufsize = 1;
+static int pipes;
+static int threads;
+static long generations;
+
+static struct engine_set *set;
+static int (*ends)[2];		/* by pipe: where to read and to write */
+static int *pipe_of;		/* by fd to read from */
+static char *buf;
+static size_t buf_len;		/* for all messages, and more */
+
+static const struct option long_options[] = {
+	{ "engine", required_argument, NULL, 'e' },
+	{ "bufsize", required_argument, NULL, 'b' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 }
+};
+
+static void read_options(int argc, char **argv)
+{
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		switch (opt) {
+		case 'e':
+			engine_name = optarg;
+			break;
+		case 'b':
+			bufsize = number_of("--bufsize", optarg, 1, 4096);
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(0);
+		default:
+			fputs("try --help\n", stderr);
+			exit(2);
+		}
+	}
+	engine = engine_choose(engine_name);
+	if (argc - optind != 3)
+		errx(2, "PIPES, THREADS and GENERATIONS are wanted (try --help)");
+	pipes = number_of("PIPES", argv[optind], 1, 500000);
+	threads = number_of("THREADS", argv[optind + 1], 1, pipes);
+	generations = number_of("GENERATIONS", argv[optind + 2], 1, 1L << 40);
+}
+
+static int raise_limit(void)
+{
+	int maxfds = 2 * pipes + OWN_FDS;
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		err(1, "getrlimit");
+	if (lim.rlim_cur < (rlim_t)maxfds)
+		lim.rlim_cur = maxfds;
+	if (lim.rlim_max < lim.rlim_cur)
+		lim.rlim_max = lim.rlim_cur;
+	if (setrlimit(RLIMIT_NOFILE, &lim))
+		err(1, "%d pipes are more than the limit of open files allows",
+		    pipes);
+	return maxfds;
+}
+
+static void make_pipes(int maxfds)
+{
+	int i, ret;
+
+	ends = calloc(pipes, sizeof(*ends));
+	pipe_of = calloc(maxfds, sizeof(*pipe_of));
+	/* A read that is shorter than it could be has emptied the pipe. */
+	buf_len = (size_t)threads * bufsize + 1;
+	buf = calloc(1, buf_len);
+	if (!ends || !pipe_of || !buf)
+		err(1, "%d pipes", pipes);
+	for (i = 0; i < pipes; i++) {
+		if (pipe2(ends[i], O_NONBLOCK | O_CLOEXEC))
+			err(1, "pipe %d of %d", i + 1, pipes);
+		if (ends[i][0] >= maxfds)
+			errx(1, "too many files are open already");
+		pipe_of[ends[i][0]] = i;
+		ret = engine->add(set, ends[i][0], POLLIN);
+		if (ret)
+			errx(1, "engine %s can't watch pipe %d: %s",
+			     engine->name, i + 1, strerror(-ret));
+	}
+	/* All messages may meet in one pipe. */
+	if (fcntl(ends[pipes - 1][1], F_GETPIPE_SZ) < threads * bufsize)
+		errx(1, "%d messages of %d bytes do not fit into a pipe",
+		     threads, bufsize);
+}
+
+static void put(int pipe)
+{
+	ssize_t n = write(ends[pipe][1], buf, bufsize);
+
+	if (n < 0)
+		err(1, "write to pipe %d", pipe + 1);
+	if (n != bufsize)
+		errx(1, "pipe %d is full", pipe + 1);
+}
+
+static long pass_on(const struct pollfd *event)
+{
+	int i, pipe = pipe_of[event->fd];
+	ssize_t n;
+
+	if (event->revents & POLLNVAL)
+		errx(1, "engine %s can't watch pipe %d", engine->name,
+		     pipe + 1);
+	n = read(event->fd, buf, buf_len);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n < 0)
+		err(1, "read from pipe %d", pipe + 1);
+	if (n % bufsize)
+		errx(1, "a part of a message came from pipe %d", pipe + 1);
+	/* Those that met part again, or all would stay together for ever. */
+	for (i = 0; i < n / bufsize; i++)
+		put((pipe + 1 + i) % pipes);
+	return n / bufsize;
+}
+
+/* As many passes as asked for, or a few more. */
+static long run(void)
+{
+	long passes = 0, before = -1, wanted = threads * generations;
+	const struct pollfd *events = NULL;
+	int i, nr;
+
+	while (passes < wanted) {
+		nr = engine->wait(set, &events, 10000);
+		if (nr == -EINTR)
+			continue;
+		if (nr < 0)
+			errx(1, "engine %s: %s", engine->name, strerror(-nr));
+		/* It may be woken for nothing, but not twice in a row. */
+		if (!nr && passes == before)
+			errx(1, "engine %s lost a message", engine->name);
+		if (!nr)
+			before = passes;
+		for (i = 0; i < nr; i++)
+			passes += pass_on(&events[i]);
+	}
+	return passes;
+}
+
+/* All messages are still there. */
+static void count_messages(void)
+{
+	long bytes = 0;
+	int i, n;
+
+	for (i = 0; i < pipes; i++) {
+		if (ioctl(ends[i][0], FIONREAD, &n))
+			err(1, "pipe %d", i + 1);
+		bytes += n;
+	}
+	if (bytes != (long)threads * bufsize)
+		errx(1, "%ld bytes in the pipes instead of %ld", bytes,
+		     (long)threads * bufsize);
+}
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void print_json(long passes, double took)
+{
+	printf("{\"engine\": \"%s\", ", engine->name);
+	printf("\"pipes\": %d, \"threads\": %d, \"generations\": %ld, ",
+	       pipes, threads, generations);
+	printf("\"bufsize\": %d, \"passes\": %ld, ", bufsize, passes);
+	printf("\"seconds\": %.9f, \"passes_per_sec\": %.2f}\n", took,
+	       passes / took);
+}
+
+int main(int argc, char **argv)
+{
+	double began, took;
+	int i, maxfds;
+	long passes;
+
+	read_options(argc, argv);
+	maxfds = raise_limit();
+	set = engine_open(engine, maxfds);
+	make_pipes(maxfds);
+	for (i = 0; i < threads; i++)
+		put((long)i * pipes / threads);
+
+	began = seconds();
+	passes = run();
+	took = seconds() - began;
+	count_messages();
+	printf("passes_per_sec: %.2f\n", passes / took);
+	if (json)
+		print_json(passes, took);
+	engine->close(set);
+	return 0;
+}
