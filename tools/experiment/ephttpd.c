@@ -50,6 +50,7 @@ static struct loop_options loop = {
 	.stksize = 8192,
 	.timeout = 60000,
 };
+
 static const char *engine_name = "devepoll";
 static const char *address = "127.0.0.1";
 static int msgsize = 128;

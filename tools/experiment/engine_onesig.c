@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engine on one signal per fd: a signal set of the device, whose signals
+ * add events up while they are queued, and never overflow the queue.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <devepoll_events.h>
+
+#include "engine.h"
+
+struct engine_set {
+	int fd;
+	sigset_t signals;
+	struct pollfd event;
+};
+
+static struct engine_set *open_set(int maxfds, char why[ENGINE_WHY])
+{
+	struct devepoll_signal signal = {
+		.signo = SIGRTMIN + 3,
+		.flags = DEVEPOLL_SIGNAL_THREAD,
+	};
+	struct engine_set *set = calloc(1, sizeof(*set));
+	int err;
+
+	(void)maxfds;
+	if (!set) {
+		engine_why(why, errno, "a set");
+		return NULL;
+	}
+	sigemptyset(&set->signals);
+	sigaddset(&set->signals, signal.signo);
+	pthread_sigmask(SIG_BLOCK, &set->signals, NULL);
+	set->fd = devepoll_events_open(0);
+	if (set->fd < 0) {
+		engine_why(why, -set->fd, "/dev/epoll");
+		free(set);
+		return NULL;
+	}
+	err = devepoll_events_request(set->fd, DEVEPOLL_SIGNAL, &signal);
+	if (!err)
+		return set;
+	engine_why(why, -err, "DEVEPOLL_SIGNAL");
+	close(set->fd);
+	free(set);
+	return NULL;
+}
+
+static void close_set(struct engine_set *set)
+{
+	close(set->fd);
+	free(set);
+}
+
+static int make(struct engine_set *set, int op, int fd, short events)
+{
+	struct devepoll_change change = {
+		.op = op,
+		.fd = fd,
+		.events = events,
+		.data = fd,
+	};
+	int ret = devepoll_events_update(set->fd, &change, 1, NULL);
+
+	return ret < 0 ? ret : change.result;
+}
+
+static int add(struct engine_set *set, int fd, short events)
+{
+	return make(set, DEVEPOLL_ADD, fd, events);
+}
+
+static int change(struct engine_set *set, int fd, short events)
+{
+	return make(set, DEVEPOLL_MOD, fd, events);
+}
+
+static int remove_fd(struct engine_set *set, int fd)
+{
+	return make(set, DEVEPOLL_DEL, fd, 0);
+}
+
+static int wait_events(struct engine_set *set, const struct pollfd **events,
+		       int timeout)
+{
+	struct timespec ts = {
+		.tv_sec = timeout / 1000,
+		.tv_nsec = timeout % 1000 * 1000000L,
+	};
+	siginfo_t info;
+	int sig;
+
+	sig = timeout < 0 ? sigwaitinfo(&set->signals, &info) :
+			    sigtimedwait(&set->signals, &info, &ts);
+	if (sig < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	set->event.fd = info.si_fd;
+	set->event.revents = info.si_band;
+	*events = &set->event;
+	return 1;
+}
+
+const struct engine engine_onesig = {
+	.name = "onesig",
+	.what = "one queued signal per fd, events added up in it",
+	.open = open_set,
+	.close = close_set,
+	.add = add,
+	.change = change,
+	.remove = remove_fd,
+	.wait = wait_events,
+};
