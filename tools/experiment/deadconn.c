@@ -26,7 +26,7 @@
 #include "number.h"
 
 #define OWN_FDS		16	/* that are no connections */
-#define UNDER_WAY	128	/* connections that are being opened at a time */
+#define UNDER_WAY	128	/* connections that are opened at a time */
 #define PER_SOURCE	20000	/* connections from one address of ours */
 #define PAUSE_MS	100	/* before a connection is opened again */
 #define BATCH		256

@@ -161,6 +161,22 @@ static bool take(struct engine_set *set, const struct io_uring_cqe *cqe,
 	return true;
 }
 
+/* Takes what completed; returns how much, of which *nr are events. */
+static unsigned int take_all(struct engine_set *set, int *nr)
+{
+	struct io_uring_cqe *cqe;
+	unsigned int head, seen = 0;
+
+	io_uring_for_each_cqe(&set->ring, head, cqe) {
+		seen++;
+		*nr += take(set, cqe, &set->ready[*nr]);
+		if (*nr == BATCH)
+			break;
+	}
+	io_uring_cq_advance(&set->ring, seen);
+	return seen;
+}
+
 static int wait_events(struct engine_set *set, const struct pollfd **events,
 		       int timeout)
 {
@@ -168,22 +184,20 @@ static int wait_events(struct engine_set *set, const struct pollfd **events,
 		.tv_sec = timeout / 1000,
 		.tv_nsec = timeout % 1000 * 1000000LL,
 	};
-	unsigned int head, seen = 0;
 	struct io_uring_cqe *cqe;
+	unsigned int seen;
 	int err, nr = 0;
 
-	err = io_uring_submit_and_wait_timeout(&set->ring, &cqe, 1,
-					       timeout < 0 ? NULL : &ts, NULL);
-	if (err < 0 && err != -ETIME)
-		return err;
-	io_uring_for_each_cqe(&set->ring, head, cqe) {
-		seen++;
-		nr += take(set, cqe, &set->ready[nr]);
-		if (nr == BATCH)
-			break;
-	}
-	io_uring_cq_advance(&set->ring, seen);
 	*events = set->ready;
+	/* Ends of removed requests are nothing to wake up for. */
+	do {
+		err = io_uring_submit_and_wait_timeout(&set->ring, &cqe, 1,
+						       timeout < 0 ? NULL : &ts,
+						       NULL);
+		if (err < 0 && err != -ETIME)
+			return err;
+		seen = take_all(set, &nr);
+	} while (seen && !nr);
 	return nr;
 }
 
