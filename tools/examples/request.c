@@ -101,7 +101,8 @@ static bool read_header(struct span line, struct headers *h)
 	if (!memchr(line.at, ':', line.len))
 		return false;
 	name = span_cut(&value, ':');
-	if (!name.len || strcspn(name.at, " \t") < name.len)
+	if (!name.len || memchr(name.at, ' ', name.len) ||
+	    memchr(name.at, '\t', name.len))
 		return false;
 
 	value = span_trim(value);
