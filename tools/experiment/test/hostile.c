@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Slow, broken and hostile clients against ephttpd, beyond those of httpcheck,
+ * as TAP.
+ *
+ * hostile PORT SEED wants a server with --timeout 2 --maxfds 64 --bufsize
+ * 16384.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define GET		"GET / HTTP/1.1\r\nHost: hostile\r\n\r\n"
+#define HALF		"GET / HTTP/1.1\r\nHost: hos"
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define PATIENCE_MS	20000
+#define TIMEOUT_MS	2000
+#define MAXFDS		64
+#define BODY		128
+
+static int port;
+static unsigned int seed;
+static char buf[1 << 16];
+
+static int dial_with(int bufsize)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		err(1, "socket");
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (bufsize)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bufsize,
+			   sizeof(bufsize));
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		err(1, "connect to port %d", port);
+	return fd;
+}
+
+static int dial(void)
+{
+	return dial_with(0);
+}
+
+static void reset(int fd)
+{
+	struct linger now = { .l_onoff = 1 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(fd);
+}
+
+static bool say(int fd, const char *text, size_t len)
+{
+	return send(fd, text, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+/* One request, one whole answer. */
+static bool is_served(int fd)
+{
+	size_t len = 0, head;
+	const char *body;
+	ssize_t n;
+
+	if (!say(fd, GET, strlen(GET)))
+		return false;
+	do {
+		n = recv(fd, buf + len, 1024 - len, 0);
+		if (n <= 0)
+			return false;
+		len += n;
+		buf[len] = '\0';
+		body = strstr(buf, "\r\n\r\n");
+		head = body ? body + 4 - buf : 0;
+	} while (!body || len < head + BODY);
+	return !strncmp(buf, "HTTP/1.1 200 ", 13) && len == head + BODY;
+}
+
+static bool fresh_client_is_served(void)
+{
+	int fd = dial();
+	bool ok = is_served(fd);
+
+	close(fd);
+	return ok;
+}
+
+static long clock_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Reads to the end; whether it came, with whatever before it. */
+static bool ends(int fd)
+{
+	ssize_t n;
+
+	do {
+		n = recv(fd, buf, sizeof(buf), 0);
+	} while (n > 0);
+	return !n || errno == ECONNRESET;
+}
+
+/* Sends as many requests as go without waiting, from where it stopped. */
+static void send_requests(int fd)
+{
+	static size_t sent;
+	ssize_t n;
+
+	do {
+		size_t at = sent % strlen(GET);
+
+		n = send(fd, GET + at, strlen(GET) - at,
+			 MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n > 0)
+			sent += n;
+	} while (n > 0);
+}
+
+/* Says nothing, half a request, that and a byte at a time, never listens. */
+enum { SILENT, HALVED, TRICKLING, DEAF, NR_SLOW };
+
+/* True as long as it is connected. */
+static bool goes_on(int fd, int kind)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLRDHUP };
+
+	if (kind == TRICKLING)
+		send(fd, "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (kind == DEAF)
+		send_requests(fd);
+	poll(&pfd, 1, 0);
+	return !(pfd.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+static bool slow_clients_are_dropped_in_time(void)
+{
+	int fds[NR_SLOW], kind, left = NR_SLOW;
+	long began = clock_ms(), now;
+	bool ok = true;
+
+	for (kind = 0; kind < NR_SLOW; kind++)
+		fds[kind] = dial_with(kind == DEAF ? 4096 : 0);
+	say(fds[HALVED], HALF, strlen(HALF));
+	say(fds[TRICKLING], HALF, strlen(HALF));
+	do {
+		poll(NULL, 0, 100);
+		now = clock_ms();
+		for (kind = 0; kind < NR_SLOW; kind++) {
+			if (fds[kind] < 0 || goes_on(fds[kind], kind))
+				continue;
+			ok = ok && now - began >= TIMEOUT_MS - 100;
+			close(fds[kind]);
+			fds[kind] = -1;
+			left--;
+		}
+		ok = ok && fresh_client_is_served();
+	} while (ok && left && now - began < PATIENCE_MS);
+	return ok && !left;
+}
+
+static bool half_request_is_told_why(void)
+{
+	int fd = dial();
+	bool ok = say(fd, HALF, strlen(HALF)) && recv(fd, buf, 64, 0) > 13 &&
+		  !strncmp(buf, "HTTP/1.1 408 ", 13) && ends(fd);
+
+	close(fd);
+	return ok;
+}
+
+static bool busy_client_is_kept_beyond_the_time(void)
+{
+	long began = clock_ms();
+	int fd = dial();
+	bool ok = true;
+
+	while (ok && clock_ms() - began < TIMEOUT_MS + 500) {
+		ok = is_served(fd);
+		poll(NULL, 0, 100);
+	}
+	close(fd);
+	return ok;
+}
+
+static bool full_server_refuses_and_serves_on(void)
+{
+	int fds[2 * MAXFDS], i, served = 0, again = 0;
+	bool ok;
+
+	for (i = 0; i < 2 * MAXFDS; i++) {
+		fds[i] = dial();
+		if (is_served(fds[i])) {
+			served++;
+			continue;
+		}
+		close(fds[i]);
+		fds[i] = -1;
+	}
+	/* Those that were in are still served, and places become free. */
+	for (i = 0; i < 2 * MAXFDS; i++) {
+		if (fds[i] < 0)
+			continue;
+		again += is_served(fds[i]);
+		close(fds[i]);
+	}
+	ok = served > MAXFDS / 2 && served < MAXFDS && again == served;
+	for (i = 0; ok && i < 100; i++)
+		if (fresh_client_is_served())
+			return true;
+	return false;
+}
+
+static bool end_after_every_byte_does_no_harm(void)
+{
+	size_t len;
+
+	for (len = 0; len <= strlen(GET); len++) {
+		int fd = dial();
+
+		say(fd, GET, len);
+		if (len & 1)
+			reset(fd);
+		else
+			close(fd);
+	}
+	return fresh_client_is_served();
+}
+
+static bool reset_inside_every_answer_does_no_harm(void)
+{
+	int i;
+
+	for (i = 0; i < 40; i++) {
+		int fd = dial();
+
+		say(fd, GET GET GET GET, 4 * strlen(GET));
+		recv(fd, buf, 1 + i * 20, MSG_WAITALL);
+		reset(fd);
+	}
+	return fresh_client_is_served();
+}
+
+/* Bytes of any kind, or a request with some bytes changed. */
+static size_t make_noise(char *text)
+{
+	size_t i, len = rand_r(&seed) % 300 + 1;
+
+	if (rand_r(&seed) & 1) {
+		for (i = 0; i < len; i++)
+			text[i] = rand_r(&seed);
+		return len;
+	}
+	len = strlen(GET);
+	memcpy(text, GET, len);
+	for (i = rand_r(&seed) % 4; i < 4; i++)
+		text[rand_r(&seed) % len] = rand_r(&seed);
+	return len;
+}
+
+static bool noise_is_survived(void)
+{
+	char noise[300];
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		int fd = dial();
+
+		say(fd, noise, make_noise(noise));
+		shutdown(fd, SHUT_WR);
+		if (!ends(fd))
+			return false;
+		close(fd);
+	}
+	return fresh_client_is_served();
+}
+
+/* It goes on after its rejection, far beyond what the server throws away. */
+static bool endless_request_is_cut_off(void)
+{
+	static char block[32768];
+	struct timeval soon = { .tv_sec = 5 };
+	int i, fd = dial();
+	bool cut = false;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon));
+	memset(block, 'x', sizeof(block));
+	for (i = 0; !cut && i < 256; i++)
+		cut = send(fd, block, sizeof(block), MSG_NOSIGNAL) < 0;
+	close(fd);
+	return cut && fresh_client_is_served();
+}
+
+/* Sends requests and reads answers as fast as it can. */
+static void greedy_client(void)
+{
+	static char text[100 * sizeof(GET)];
+	int i, fd = dial();
+	const size_t len = strlen(GET);
+
+	for (i = 0; i < 100; i++)
+		memcpy(text + i * len, GET, len);
+	if (fork() == 0) {
+		while (recv(fd, buf, sizeof(buf), 0) > 0)
+			;
+		_exit(0);
+	}
+	while (send(fd, text, 100 * len, MSG_NOSIGNAL) > 0)
+		;
+	_exit(0);
+}
+
+static bool greedy_client_leaves_room_for_others(void)
+{
+	pid_t pid = fork();
+	bool ok = true;
+	int i;
+
+	if (!pid) {
+		setpgid(0, 0);
+		greedy_client();
+	}
+	setpgid(pid, pid);
+	for (i = 0; ok && i < 20; i++) {
+		poll(NULL, 0, 10);
+		ok = fresh_client_is_served();
+	}
+	kill(-pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return ok;
+}
+
+static const struct check {
+	const char *name;
+	bool (*run)(void);
+} checks[] = {
+#define CHECK(name) { #name, name }
+	CHECK(slow_clients_are_dropped_in_time),
+	CHECK(half_request_is_told_why),
+	CHECK(busy_client_is_kept_beyond_the_time),
+	CHECK(full_server_refuses_and_serves_on),
+	CHECK(end_after_every_byte_does_no_harm),
+	CHECK(reset_inside_every_answer_does_no_harm),
+	CHECK(noise_is_survived),
+	CHECK(endless_request_is_cut_off),
+	CHECK(greedy_client_leaves_room_for_others),
+};
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+	size_t i;
+
+	if (argc != 3)
+		errx(2, "usage: hostile PORT SEED");
+	port = atoi(argv[1]);
+	seed = atoi(argv[2]);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("1..%zu\n# seed %u\n", ARRAY_SIZE(checks), seed);
+	for (i = 0; i < ARRAY_SIZE(checks); i++) {
+		bool ok = checks[i].run();
+
+		failed += !ok;
+		printf("%sok %zu - %s\n", ok ? "" : "not ", i + 1,
+		       checks[i].name);
+	}
+	return failed ? 1 : 0;
+}
