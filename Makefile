@@ -6,6 +6,7 @@
 #   DEBUG=kasan           the debug kernel instead: KASAN, lockdep, kmemleak
 #   V=1                   show every command and all output
 #   OPS= SEED=            of fuzz: operations (1000000), where to start (random)
+#   QUICK=1               of experiment: fewer sizes, not recorded
 #   DESTDIR= PREFIX=      where `make install' puts things (/usr/local)
 #   DEVEPOLL_CACHE=       packages and kernels (~/.cache/devepoll)
 
@@ -30,14 +31,14 @@ else
 export V
 endif
 PREFIX ?= /usr/local
-export DESTDIR PREFIX OPS SEED
+export DESTDIR PREFIX OPS SEED QUICK
 
 # A make that runs deps first: names of tools/dev/deps.sh's groups.
 deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kmod lib tools selftests demo check fuzz proof servers \
-	clients bench shell lint docs install clean
+	clients bench experiment shell lint docs install clean
 
 help: ## this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
@@ -93,6 +94,10 @@ servers: ## run redis, nginx and memcached on the device, beside epoll
 clients: ## run programs written for Solaris on /dev/poll (KERNEL=, 6.1)
 	$(call deps,base)
 	$(Q)tools/clients/run $(K)
+
+experiment: ## rerun the experiment of 2001 with every mechanism (QUICK=1: 4 min)
+	$(call deps,base bench experiment)
+	$(Q)tools/experiment/run $(K)
 
 shell: ## open a guest with the module loaded (KERNEL=, DEBUG=)
 	$(call deps,base)

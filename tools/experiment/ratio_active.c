@@ -41,7 +41,7 @@ static int connect_one(void)
 		.sin_port = htons(want.port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	struct timeval patience = { .tv_sec = 60 };
+	struct timeval patience = { .tv_sec = 600 };
 	/* No TIME_WAIT at the end, which would answer who comes next. */
 	struct linger none = { .l_onoff = 1 };
 	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -94,7 +94,7 @@ static void read_answer(int fd)
 			errx(1, "an answer of more than %zu bytes", len);
 		n = recv(fd, text + len, sizeof(text) - 1 - len, 0);
 		if (n < 0 && errno == EAGAIN)
-			errx(1, "no answer within a minute: a request was lost");
+			errx(1, "no answer in ten minutes: a request was lost");
 		if (n < 0)
 			err(1, "recv");
 		if (!n)
