@@ -206,7 +206,7 @@ static void report(const char *when)
 	fflush(stdout);
 }
 
-/* All, or who waits for that would wait for ever. */
+/* Where nobody answers there is nothing to wait for. */
 static void tell_ready(void)
 {
 	if (nr_open == num && !told) {
@@ -214,9 +214,9 @@ static void tell_ready(void)
 		printf("%d connections open\n", num);
 		fflush(stdout);
 	}
-	if (!told && refused > 10L * num + 100)
-		errx(1, "%s port %d does not take %d connections: %s",
-		     inet_ntoa(server.sin_addr), ntohs(server.sin_port), num,
+	if (!nr_open && !dropped && refused > num + 10)
+		errx(1, "%s port %d takes no connection: %s",
+		     inet_ntoa(server.sin_addr), ntohs(server.sin_port),
 		     strerror(last_error));
 }
 
