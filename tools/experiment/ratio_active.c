@@ -52,7 +52,7 @@ static int connect_one(void)
 		err(1, "port %ld: is the server up?", want.port);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
-	/* A server that lost a request must not be waited for for ever. */
+	/* A server that lost a request must not keep us for ever. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	return fd;
 }
@@ -142,8 +142,8 @@ static void run(const int *fds)
 		series_end(&series);
 	}
 	seconds = now() - seconds;
-	printf("{\"answers\": %ld, \"seconds\": %.6f, \"per_answer\": %.1f, "
-	       "\"exact\": %s}\n", n, seconds,
+	printf("{\"answers\": %ld, \"seconds\": %.6f, ", n, seconds);
+	printf("\"per_answer\": %.1f, \"exact\": %s}\n",
 	       series_median(&series) / want.conns,
 	       counter_is_exact() ? "true" : "false");
 }
@@ -181,7 +181,8 @@ int main(int argc, char **argv)
 			want.conns = number_of("--conns", optarg, 1, 100000);
 			break;
 		case 'n':
-			want.answers = number_of("--answers", optarg, 1, 1 << 30);
+			want.answers = number_of("--answers", optarg, 1,
+						 1 << 30);
 			break;
 		case 'w':
 			want.warm = number_of("--warm", optarg, 0, 1000);

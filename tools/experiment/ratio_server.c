@@ -59,7 +59,8 @@ static int listen_at(int port)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, (struct sockaddr *)&addr, len))
 		err(1, "port %d", port);
-	if (listen(fd, 65535) || getsockname(fd, (struct sockaddr *)&addr, &len))
+	if (listen(fd, 65535) ||
+	    getsockname(fd, (struct sockaddr *)&addr, &len))
 		err(1, "listen");
 	printf("port %d\n", ntohs(addr.sin_port));
 	fflush(stdout);
@@ -125,7 +126,8 @@ static void accept_all(void)
 	int ret, fd, one = 1;
 
 	for (;;) {
-		fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		fd = accept4(listener, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0 && errno == ECONNABORTED)
 			continue;
 		if (fd < 0 && errno == EAGAIN)

@@ -96,7 +96,8 @@ static bool is_told(struct run *run, int fd)
 		series_end(&series);
 		run->ticks += series.samples[(series.n - 1) % 2048];
 		if (n < 0 && n != -EINTR)
-			errx(1, "%s: wait: %s", run->engine->name, strerror(-n));
+			errx(1, "%s: wait: %s", run->engine->name,
+			     strerror(-n));
 		for (i = 0; i < n; i++)
 			if (events[i].fd == fd && events[i].revents & POLLIN)
 				return true;
@@ -138,11 +139,13 @@ static void measure(const struct engine *engine, long nfds, long waits)
 	series_clear(&series);
 	for (i = 0; i < waits; i++)
 		one_wait(&run);
-	printf("{\"engine\": \"%s\", \"nfds\": %ld, \"waits\": %ld, "
-	       "\"per_wait\": %.1f, \"mean\": %.1f, \"seconds\": %.6f, "
-	       "\"exact\": %s}\n", engine->name, nfds, waits,
-	       series_median(&series), run.ticks / waits - counter_overhead(),
-	       run.seconds, counter_is_exact() ? "true" : "false");
+	printf("{\"engine\": \"%s\", \"nfds\": %ld, \"waits\": %ld, ",
+	       engine->name, nfds, waits);
+	printf("\"per_wait\": %.1f, \"mean\": %.1f, ",
+	       series_median(&series),
+	       run.ticks / waits - counter_overhead());
+	printf("\"seconds\": %.6f, \"exact\": %s}\n", run.seconds,
+	       counter_is_exact() ? "true" : "false");
 	fflush(stdout);
 	pipes_close(&run);
 	engine->close(run.set);
