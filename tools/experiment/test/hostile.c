@@ -173,7 +173,9 @@ static bool slow_clients_are_dropped_in_time(void)
 			if (fds[kind] < 0 || goes_on(fds[kind], kind))
 				continue;
 			printf("# %s: %ld ms\n", slow[kind], now - began);
-			ok = ok && now - began >= TIMEOUT_MS - 100;
+			/* With its window shut TCP itself may end the deaf. */
+			ok = ok && (kind == DEAF ||
+				    now - began >= TIMEOUT_MS - 100);
 			close(fds[kind]);
 			fds[kind] = -1;
 			left--;
