@@ -199,7 +199,7 @@ const struct op *intended_change(struct world *w, const struct op *op,
 		return op;
 	if (op->verb == OP_DEL && own.closed & 1u << op->fd &&
 	    w->members[op->set][op->fd].in) {
-		/* The parent's: the device takes it out, epoll can't find it. */
+		/* The parent's: the device takes it out, epoll can't. */
 		met(w, INTENDED_STALE_DEL);
 		return NULL;
 	}
