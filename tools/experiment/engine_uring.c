@@ -4,7 +4,8 @@
  * again, on a ring without other requests.
  *
  * A request that ended is made anew; one that was removed may still complete,
- * and is known by its generation.
+ * and is known by its generation.  A removal that meets a completion on its way
+ * is refused, and made again: the request would keep its file open for ever.
  */
 #include <errno.h>
 #include <liburing.h>
@@ -15,7 +16,8 @@
 #define REQUESTS	256	/* that wait for the next call, at most */
 #define COMPLETIONS	16384
 #define BATCH		1024
-#define NOBODY		(~0ULL)
+#define REMOVAL		(1ULL << 63)	/* of the request of this name */
+#define GENERATIONS	0x7fffffffU
 
 struct engine_set {
 	struct io_uring ring;
@@ -83,7 +85,8 @@ static bool has(const struct engine_set *set, int fd)
 
 static unsigned long long name_of(const struct engine_set *set, int fd)
 {
-	return (unsigned long long)set->slots[fd].generation << 32 | fd;
+	return (unsigned long long)(set->slots[fd].generation & GENERATIONS)
+	       << 32 | fd;
 }
 
 static struct io_uring_sqe *get_sqe(struct engine_set *set)
@@ -121,17 +124,26 @@ static int add(struct engine_set *set, int fd, short events)
 	return err;
 }
 
+static int end(struct engine_set *set, unsigned long long name)
+{
+	struct io_uring_sqe *sqe = get_sqe(set);
+
+	if (!sqe)
+		return -EBUSY;
+	io_uring_prep_poll_remove(sqe, name);
+	io_uring_sqe_set_data64(sqe, name | REMOVAL);
+	return 0;
+}
+
 static int remove_fd(struct engine_set *set, int fd)
 {
-	struct io_uring_sqe *sqe;
+	int err;
 
 	if (!has(set, fd))
 		return -ENOENT;
-	sqe = get_sqe(set);
-	if (!sqe)
-		return -EBUSY;
-	io_uring_prep_poll_remove(sqe, name_of(set, fd));
-	io_uring_sqe_set_data64(sqe, NOBODY);
+	err = end(set, name_of(set, fd));
+	if (err)
+		return err;
 	set->slots[fd].events = 0;
 	set->slots[fd].generation++;
 	return 0;
@@ -150,8 +162,12 @@ static bool take(struct engine_set *set, const struct io_uring_cqe *cqe,
 {
 	int fd = (int)cqe->user_data;
 
-	if (cqe->user_data == NOBODY || !has(set, fd) ||
-	    cqe->user_data != name_of(set, fd))
+	if (cqe->user_data & REMOVAL) {
+		if (cqe->res == -EALREADY)
+			end(set, cqe->user_data & ~REMOVAL);
+		return false;
+	}
+	if (!has(set, fd) || cqe->user_data != name_of(set, fd))
 		return false;
 	event->fd = fd;
 	event->revents = cqe->res < 0 ? POLLNVAL : cqe->res;
