@@ -226,17 +226,17 @@ struct user_struct;
  * @armed: M: the events that the file was told of so far
  * @hooked: L: in the interest set
  * @doubt: L: on the list of asks because of @unsure, so ask
- * @pass: M: the last pass over the list of asks that took it
- * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
- *	or, with DEP_MODE_STAY, buried
- * @data: L (written under M+L): what the program wants to get back
- * @files: M: the table of files in which @fd names @file; to compare, never to
- *	look into
- * @owner: M: the process of @files, by its number in the first namespace
- * @owner_born: M: when it began, since numbers and addresses come again
  * @chosen: L: exclusive, and the only one that was told of an event which
  *	nobody took yet
  * @handover: L: @chosen when it was unhooked
+ * @pass: M: the last pass over the list of asks that took it
+ * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
+ *	or, with DEP_MODE_STAY, buried
+ * @owner: M: the process of @files, by its number in the first namespace
+ * @data: L (written under M+L): what the program wants to get back
+ * @files: M: the table of files in which @fd names @file; to compare, never to
+ *	look into
+ * @owner_born: M: when it began, since numbers and addresses come again
  * @nest: L: what says that the file is a set, or NULL
  * @leaf: the owner's, once unhooked: what to free with the item, or NULL
  * @siginfo: const: in a signal set: what stands in the queue of signals
@@ -256,14 +256,14 @@ struct dep_item {
 	u16 armed;
 	bool hooked;
 	bool doubt;
+	bool chosen;
+	bool handover;
 	u32 pass;
 	u32 mode;
+	pid_t owner;
 	u64 data;
 	const void *files;
 	u64 owner_born;
-	pid_t owner;
-	bool chosen;
-	bool handover;
 	struct dep_nest *nest;
 	struct dep_leaf *leaf;
 	struct dep_siginfo *siginfo;
