@@ -95,7 +95,7 @@ clients: ## run programs written for Solaris on /dev/poll (KERNEL=, 6.1)
 	$(call deps,base)
 	$(Q)tools/clients/run $(K)
 
-experiment: ## rerun the experiment of 2001 with every mechanism (QUICK=1: 4 min)
+experiment: ## rerun the experiment of 2001 with every mechanism (QUICK=1: fewer sizes)
 	$(call deps,base bench experiment)
 	$(Q)tools/experiment/run $(K)
 
