@@ -100,7 +100,8 @@ FIXTURE_SETUP(trace)
 	 * Names of threads are not wanted: to learn them the kernel rewrites
 	 * the scheduler while it runs, over which emulators have tripped.
 	 */
-	ASSERT_EQ(0, write_file(&self->trace, "options/record-cmd", "0"));
+	ASSERT_EQ(0, write_file(&self->trace, "trace_options",
+				"norecord-cmd"));
 	ASSERT_EQ(0, write_file(&self->trace, "events/devepoll/enable", "1"));
 	/* A number that nobody else has. */
 	self->event = fcntl(event, F_DUPFD_CLOEXEC, 777);
