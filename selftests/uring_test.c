@@ -347,6 +347,9 @@ TEST_F(uring, reads_its_arguments_when_it_begins)
 	struct devepoll_wait_args args = wait_args(self->out, 2, -1);
 
 	NEEDS_WAITS();
+	if (variant->kind.sqe_flags & IOSQE_ASYNC ||
+	    variant->kind.setup & IORING_SETUP_SQPOLL)
+		SKIP(return, "nobody can tell when it begins");
 	START_WAIT(&args, 1);
 	memset(&args, 0xff, sizeof(args));
 	ASSERT_EQ(0, eventfd_post(self->event));
