@@ -7,7 +7,6 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
-#include <getopt.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -17,13 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "number.h"
+#include "args.h"
 
 #define OWN_FDS		16	/* that are no connections */
 #define UNDER_WAY	128	/* connections that are opened at a time */
@@ -31,17 +29,6 @@
 #define PAUSE_MS	100	/* before a connection is opened again */
 #define BATCH		256
 #define SIGNAL		(~0U)	/* stands for a connection that is none */
-
-static const char usage[] =
-"usage: deadconn [--trickle MS] SERVER PORT NUM\n"
-"\n"
-"Opens NUM connections to SERVER, an address, sends half a request on each,\n"
-"and says so when all are open.  What the server drops is opened again.  From\n"
-"127.0.0.0/8 it takes an address of its own for every 20000 connections.\n"
-"\n"
-"  --trickle MS    send one more byte on each connection every MS milliseconds\n"
-"\n"
-"SIGTERM ends it; its status is 0 if all connections were open then.\n";
 
 static const char half[] = "GET / HTTP/1.1\r\nHost: dead\r\nX-Dead: ";
 
@@ -265,51 +252,30 @@ static void watch_signals(void)
 		err(1, "signals");
 }
 
-static void raise_limit(void)
-{
-	rlim_t need = num + OWN_FDS;
-	struct rlimit lim;
+static const struct arg args[] = {
+	ARG_NUMBER("trickle", "MS", "send one more byte on each connection every MS\n"
+		   "milliseconds", &trickle, 1, 86400000),
+	{ }
+};
 
-	if (getrlimit(RLIMIT_NOFILE, &lim))
-		err(1, "getrlimit");
-	if (lim.rlim_cur < need)
-		lim.rlim_cur = need;
-	if (lim.rlim_max < need)
-		lim.rlim_max = need;
-	if (setrlimit(RLIMIT_NOFILE, &lim))
-		err(1, "%d connections are more than the limit of open files allows",
-		    num);
-}
+static const char about[] =
+"Opens NUM connections to SERVER, an address, sends half a request on each,\n"
+"and says so when all are open.  What the server drops is opened again.  From\n"
+"127.0.0.0/8 it takes an address of its own for every 20000 connections.\n"
+"\n"
+"SIGTERM ends it; its status is 0 if all connections were open then.\n";
 
 static void read_options(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "trickle", required_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
-	int opt;
+	int first = args_read(argc, argv, args,
+			      "deadconn [OPTION...] SERVER PORT NUM", about);
 
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		switch (opt) {
-		case 't':
-			trickle = number_of("--trickle", optarg, 1, 86400000);
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			fputs("try --help\n", stderr);
-			exit(2);
-		}
-	}
-	if (argc - optind != 3)
-		errx(2, "SERVER, PORT and NUM are wanted (try --help)");
+	args_done(argc, first, 3, 3);
 	server.sin_family = AF_INET;
-	if (!inet_aton(argv[optind], &server.sin_addr))
-		errx(2, "not an address: %s", argv[optind]);
-	server.sin_port = htons(number_of("PORT", argv[optind + 1], 1, 65535));
-	num = number_of("NUM", argv[optind + 2], 1, 1 << 20);
+	if (!inet_aton(argv[first], &server.sin_addr))
+		errx(2, "not an address: %s", argv[first]);
+	server.sin_port = htons(number_of("PORT", argv[first + 1], 1, 65535));
+	num = number_of("NUM", argv[first + 2], 1, 1 << 20);
 }
 
 int main(int argc, char **argv)
@@ -317,7 +283,9 @@ int main(int argc, char **argv)
 	int i;
 
 	read_options(argc, argv);
-	raise_limit();
+	if (limit_files(num + OWN_FDS))
+		errx(1, "%d connections are more than the limit of open files allows",
+		     num);
 	watch_signals();
 	conns = calloc(num, sizeof(*conns));
 	if (!conns)

@@ -7,7 +7,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,35 +19,18 @@
 #include <unistd.h>
 
 #include "answer.h"
+#include "args.h"
 #include "engine.h"
 #include "listener.h"
 #include "loop.h"
-#include "number.h"
 
 #define WORKERS_MAX	64
 #define OWN_FDS		16	/* that are no connections */
-
-static const char usage[] =
-"usage: ephttpd [OPTION...]\n"
-"\n"
-"  --engine E      how to wait (devepoll); 'list' names all engines\n"
-"  --msgsize N     bytes of an answer's body (128)\n"
-"  --address A     where to listen (127.0.0.1)\n"
-"  --port N        and at which port (8080); 0: any, it says which\n"
-"  --maxfds N      fds, and so about as many connections (20000)\n"
-"  --stksize N     bytes of a coroutine's stack (8192)\n"
-"  --workers N     processes that share the port (1)\n"
-"  --timeout S     seconds for a request to come and its answer to be taken,\n"
-"                  after which the connection is closed (60); 0: no limit\n"
-"  --bufsize N     bytes of a socket's buffers; 0: the kernel's choice (0)\n"
-"\n"
-"SIGTERM ends it, and then it prints what it did.\n";
 
 /* The options. */
 static struct loop_options loop = {
 	.maxfds = 20000,
 	.stksize = 8192,
-	.timeout = 60000,
 };
 
 static const char *engine_name = "devepoll";
@@ -56,73 +38,42 @@ static const char *address = "127.0.0.1";
 static int msgsize = 128;
 static int port = 8080;
 static int workers = 1;
+static int timeout = 60;
 static int bufsize;
 
 static int stop_pipe[2];
 static struct loop_counts *counts;	/* one for each worker */
 
-static const struct option long_options[] = {
-	{ "engine", required_argument, NULL, 'e' },
-	{ "msgsize", required_argument, NULL, 'm' },
-	{ "address", required_argument, NULL, 'a' },
-	{ "port", required_argument, NULL, 'p' },
-	{ "maxfds", required_argument, NULL, 'n' },
-	{ "stksize", required_argument, NULL, 's' },
-	{ "workers", required_argument, NULL, 'w' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "bufsize", required_argument, NULL, 'b' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 }
+static const struct arg args[] = {
+	ARG_TEXT("engine", "E", "how to wait (devepoll); 'list' names all engines",
+		 &engine_name),
+	ARG_NUMBER("msgsize", "N", "bytes of an answer's body (128)",
+		   &msgsize, 1, 1 << 20),
+	ARG_TEXT("address", "A", "where to listen (127.0.0.1)", &address),
+	ARG_NUMBER("port", "N", "and at which port (8080); 0: any, it says which",
+		   &port, 0, 65535),
+	ARG_NUMBER("maxfds", "N", "fds, and so about as many connections (20000)",
+		   &loop.maxfds, 2 * OWN_FDS, 1 << 20),
+	ARG_NUMBER("stksize", "N", "bytes of a coroutine's stack (8192)",
+		   &loop.stksize, 8192, 1 << 24),
+	ARG_NUMBER("workers", "N", "processes that share the port (1)",
+		   &workers, 1, WORKERS_MAX),
+	ARG_NUMBER("timeout", "S", "seconds for a request to come and its answer\n"
+		   "to be taken, or the connection is closed (60);\n"
+		   "0: no limit",
+		   &timeout, 0, 86400),
+	ARG_NUMBER("bufsize", "N", "bytes of a socket's buffers (0: the kernel's choice)",
+		   &bufsize, 0, 1 << 24),
+	{ }
 };
-
-static void set_option(int opt)
-{
-	switch (opt) {
-	case 'e':
-		engine_name = optarg;
-		break;
-	case 'm':
-		msgsize = number_of("--msgsize", optarg, 1, 1 << 20);
-		break;
-	case 'a':
-		address = optarg;
-		break;
-	case 'p':
-		port = number_of("--port", optarg, 0, 65535);
-		break;
-	case 'n':
-		loop.maxfds = number_of("--maxfds", optarg, 2 * OWN_FDS,
-					1 << 20);
-		break;
-	case 's':
-		loop.stksize = number_of("--stksize", optarg, 8192, 1 << 24);
-		break;
-	case 'w':
-		workers = number_of("--workers", optarg, 1, WORKERS_MAX);
-		break;
-	case 't':
-		loop.timeout = 1000 * number_of("--timeout", optarg, 0, 86400);
-		break;
-	case 'b':
-		bufsize = number_of("--bufsize", optarg, 0, 1 << 24);
-		break;
-	case 'h':
-		fputs(usage, stdout);
-		exit(0);
-	default:
-		fputs("try --help\n", stderr);
-		exit(2);
-	}
-}
 
 static void read_options(int argc, char **argv)
 {
-	int opt;
+	int first = args_read(argc, argv, args, "ephttpd [OPTION...]",
+			      "SIGTERM ends it, and it prints what it did.\n");
 
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-		set_option(opt);
-	if (optind < argc)
-		errx(2, "not an option: %s (try --help)", argv[optind]);
+	args_done(argc, first, 0, 0);
+	loop.timeout = 1000 * timeout;
 	loop.engine = engine_choose(engine_name);
 }
 
@@ -153,23 +104,17 @@ static void catch_signals(void)
 		err(1, "sigaction");
 }
 
-static void raise_limit(void)
+static void limit_own_files(void)
 {
-	struct rlimit lim, old;
+	struct rlimit lim;
 
-	if (getrlimit(RLIMIT_NOFILE, &old))
-		err(1, "getrlimit");
-	lim.rlim_cur = loop.maxfds;
-	lim.rlim_max = old.rlim_max;
-	if (lim.rlim_max < lim.rlim_cur)
-		lim.rlim_max = lim.rlim_cur;
-	if (!setrlimit(RLIMIT_NOFILE, &lim))
+	if (!limit_files(loop.maxfds))
 		return;
-	warn("--maxfds %d is more than the limit of open files (%ld)",
-	     loop.maxfds, (long)old.rlim_max);
-	lim.rlim_cur = old.rlim_max;
-	lim.rlim_max = old.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &lim);
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		err(1, "getrlimit");
+	warnx("--maxfds %d is more than the limit of open files (%ld)",
+	      loop.maxfds, (long)lim.rlim_max);
+	limit_files(lim.rlim_max);
 }
 
 static void ready(void)
@@ -279,7 +224,7 @@ int main(int argc, char **argv)
 	read_options(argc, argv);
 	if (!answer_init(msgsize))
 		err(1, "an answer of %d bytes", msgsize);
-	raise_limit();
+	limit_own_files();
 	counts = mmap(NULL, workers * sizeof(*counts), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (counts == MAP_FAILED)

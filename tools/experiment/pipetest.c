@@ -11,26 +11,17 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "args.h"
 #include "engine.h"
-#include "number.h"
 
 #define OWN_FDS		16	/* that are no pipes */
-
-static const char usage[] =
-"usage: pipetest [--engine E] [--bufsize N] [--json] PIPES THREADS GENERATIONS\n"
-"\n"
-"  --engine E      how to wait (devepoll); 'list' names all engines\n"
-"  --bufsize N     bytes of a message (1)\n"
-"  --json          the result once more, as a line of JSON\n";
 
 static const struct engine *engine;
 static const char *engine_name = "devepoll";
@@ -46,60 +37,26 @@ static int *pipe_of;		/* by fd to read from */
 static char *buf;
 static size_t buf_len;		/* for all messages, and more */
 
-static const struct option long_options[] = {
-	{ "engine", required_argument, NULL, 'e' },
-	{ "bufsize", required_argument, NULL, 'b' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 }
+static const struct arg args[] = {
+	ARG_TEXT("engine", "E", "how to wait (devepoll); 'list' names all engines",
+		 &engine_name),
+	ARG_NUMBER("bufsize", "N", "bytes of a message (1)", &bufsize, 1, 4096),
+	ARG_FLAG("json", "the result once more, as a line of JSON",
+		 &json),
+	{ }
 };
 
 static void read_options(int argc, char **argv)
 {
-	int opt;
+	int first = args_read(argc, argv, args,
+			      "pipetest [OPTION...] PIPES THREADS GENERATIONS",
+			      NULL);
 
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		switch (opt) {
-		case 'e':
-			engine_name = optarg;
-			break;
-		case 'b':
-			bufsize = number_of("--bufsize", optarg, 1, 4096);
-			break;
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			fputs("try --help\n", stderr);
-			exit(2);
-		}
-	}
 	engine = engine_choose(engine_name);
-	if (argc - optind != 3)
-		errx(2, "PIPES, THREADS and GENERATIONS are wanted (try --help)");
-	pipes = number_of("PIPES", argv[optind], 1, 500000);
-	threads = number_of("THREADS", argv[optind + 1], 1, pipes);
-	generations = number_of("GENERATIONS", argv[optind + 2], 1, 1L << 40);
-}
-
-static int raise_limit(void)
-{
-	int maxfds = 2 * pipes + OWN_FDS;
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim))
-		err(1, "getrlimit");
-	if (lim.rlim_cur < (rlim_t)maxfds)
-		lim.rlim_cur = maxfds;
-	if (lim.rlim_max < lim.rlim_cur)
-		lim.rlim_max = lim.rlim_cur;
-	if (setrlimit(RLIMIT_NOFILE, &lim))
-		err(1, "%d pipes are more than the limit of open files allows",
-		    pipes);
-	return maxfds;
+	args_done(argc, first, 3, 3);
+	pipes = number_of("PIPES", argv[first], 1, 500000);
+	threads = number_of("THREADS", argv[first + 1], 1, pipes);
+	generations = number_of("GENERATIONS", argv[first + 2], 1, 1L << 40);
 }
 
 static void make_pipes(int maxfds)
@@ -226,7 +183,10 @@ int main(int argc, char **argv)
 	long passes;
 
 	read_options(argc, argv);
-	maxfds = raise_limit();
+	maxfds = 2 * pipes + OWN_FDS;
+	if (limit_files(maxfds))
+		errx(1, "%d pipes are more than the limit of open files allows",
+		     pipes);
 	set = engine_open(engine, maxfds);
 	make_pipes(maxfds);
 	for (i = 0; i < threads; i++)

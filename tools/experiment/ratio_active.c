@@ -10,7 +10,6 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
-#include <getopt.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -21,15 +20,15 @@
 #include <unistd.h>
 
 #include "../bench/sample.h"
-#include "number.h"
+#include "args.h"
 
 static const char request[] = "GET /1 HTTP/1.1\r\nHost: experiment\r\n\r\n";
 
 static struct {
-	long port;
-	long conns;
-	long answers;
-	long warm;
+	int port;
+	int conns;
+	int answers;
+	int warm;
 } want = { .port = 8080, .conns = 10, .answers = 40000, .warm = 30 };
 
 static struct series series;
@@ -49,7 +48,7 @@ static int connect_one(void)
 	if (fd < 0)
 		err(1, "socket");
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		err(1, "port %ld: is the server up?", want.port);
+		err(1, "port %d: is the server up?", want.port);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
 	/* A server that lost a request must not keep us for ever. */
@@ -148,57 +147,27 @@ static void run(const int *fds)
 	       counter_is_exact() ? "true" : "false");
 }
 
-static void usage(FILE *out)
-{
-	fputs("usage: ratio_active [OPTION...]\n"
-	      "--port P      of the server on 127.0.0.1 (8080)\n"
-	      "--conns N     connections (10)\n"
-	      "--answers N   to be had in all (40000)\n"
-	      "--warm N      rounds before that do not count (30)\n"
-	      "Prints one line of JSON; per_answer is from the median round,\n"
-	      "in ticks of the time stamp counter: instructions where exact is\n"
-	      "true.\n", out);
-}
+static const struct arg args[] = {
+	ARG_NUMBER("port", "P", "of the server on 127.0.0.1 (8080)",
+		   &want.port, 1, 65535),
+	ARG_NUMBER("conns", "N", "connections (10)", &want.conns, 1, 100000),
+	ARG_NUMBER("answers", "N", "to be had in all (40000)",
+		   &want.answers, 1, 1 << 30),
+	ARG_NUMBER("warm", "N", "rounds before that do not count (30)",
+		   &want.warm, 0, 1000),
+	{ }
+};
+
+static const char about[] =
+"Prints one line of JSON; per_answer is from the median round, in ticks of the\n"
+"time stamp counter: instructions where exact is true.\n";
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "port", required_argument, NULL, 'p' },
-		{ "conns", required_argument, NULL, 'c' },
-		{ "answers", required_argument, NULL, 'n' },
-		{ "warm", required_argument, NULL, 'w' },
-		{ "help", no_argument, NULL, 'h' },
-		{ }
-	};
-	int i, opt, *fds;
+	int i, *fds;
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'p':
-			want.port = number_of("--port", optarg, 1, 65535);
-			break;
-		case 'c':
-			want.conns = number_of("--conns", optarg, 1, 100000);
-			break;
-		case 'n':
-			want.answers = number_of("--answers", optarg, 1,
-						 1 << 30);
-			break;
-		case 'w':
-			want.warm = number_of("--warm", optarg, 0, 1000);
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	if (optind != argc) {
-		usage(stderr);
-		return 2;
-	}
+	args_done(argc, args_read(argc, argv, args, "ratio_active [OPTION...]",
+				  about), 0, 0);
 	fds = calloc(want.conns, sizeof(*fds));
 	if (!fds)
 		err(1, "calloc");

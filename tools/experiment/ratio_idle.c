@@ -9,17 +9,15 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
-#include <getopt.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "number.h"
+#include "args.h"
 
 #define PER_ADDRESS	20000
 #define SOURCE_FIRST	0x7f000101	/* 127.0.1.1 */
@@ -28,7 +26,7 @@
 static const char half[] = "GET /1 HTTP/1.1\r\nHost: ";
 
 static struct {
-	long port;
+	int port;
 	bool half;
 } want = { .port = 8080 };
 
@@ -55,56 +53,31 @@ static void open_one(long i)
 	if (bind(fd, (struct sockaddr *)&from, sizeof(from)))
 		err(1, "bind to %s", inet_ntoa(from.sin_addr));
 	if (connect(fd, (struct sockaddr *)&to, sizeof(to)))
-		err(1, "connection %ld to port %ld", i, want.port);
+		err(1, "connection %ld to port %d", i, want.port);
 	if (want.half && send(fd, half, strlen(half), MSG_NOSIGNAL) < 0)
 		err(1, "send");
 }
 
-static void usage(FILE *out)
-{
-	fputs("usage: ratio_idle [--port P] [--half]\n"
-	      "--port P   of the server on 127.0.0.1 (8080)\n"
-	      "--half     send half a request on each\n"
-	      "Reads from standard input how many connections there are to be,\n"
-	      "a line each time, and prints the number when they are open.\n",
-	      out);
-}
+static const struct arg args[] = {
+	ARG_NUMBER("port", "P", "of the server on 127.0.0.1 (8080)",
+		   &want.port, 1, 65535),
+	ARG_FLAG("half", "send half a request on each", &want.half),
+	{ }
+};
+
+static const char about[] =
+"Reads from standard input how many connections there are to be, a line each\n"
+"time, and prints the number when they are open.\n";
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "port", required_argument, NULL, 'p' },
-		{ "half", no_argument, NULL, 'H' },
-		{ "help", no_argument, NULL, 'h' },
-		{ }
-	};
-	struct rlimit lim = { NR_MOST + 100, NR_MOST + 100 };
 	long n, open = 0;
 	char line[64];
-	int opt;
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'p':
-			want.port = number_of("--port", optarg, 1, 65535);
-			break;
-		case 'H':
-			want.half = true;
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	if (optind != argc) {
-		usage(stderr);
-		return 2;
-	}
+	args_done(argc, args_read(argc, argv, args, "ratio_idle [OPTION...]",
+				  about), 0, 0);
 	/* Where it can't be raised so far, socket() says when it ends. */
-	setrlimit(RLIMIT_NOFILE, &lim);
+	limit_files(NR_MOST + 100);
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = 0;
 		n = number_of("standard input", line, 0, NR_MOST);

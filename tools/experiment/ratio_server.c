@@ -7,7 +7,6 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
-#include <getopt.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -15,12 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "args.h"
 #include "engine.h"
-#include "number.h"
 
 #define BODY_MOST	32768
 
@@ -30,7 +28,7 @@ static const struct engine *engine;
 static struct engine_set *set;
 /* By fd: how much of end_of_request was seen last. */
 static unsigned char *matched;
-static long maxfds = 20000;
+static int maxfds = 20000;
 static int listener;
 static char answer[BODY_MOST + 128];
 static size_t answer_len;
@@ -135,7 +133,7 @@ static void accept_all(void)
 		if (fd < 0)
 			err(1, "accept");
 		if (fd >= maxfds)
-			errx(1, "more than --maxfds %ld", maxfds);
+			errx(1, "more than --maxfds %d", maxfds);
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 		matched[fd] = 0;
 		ret = engine->add(set, fd, POLLIN);
@@ -169,60 +167,31 @@ static void end(int sig)
 	_exit(0);
 }
 
-static void usage(FILE *out)
-{
-	fputs("usage: ratio_server --engine E [OPTION...]\n"
-	      "--engine E    a mechanism; `list' lists them\n"
-	      "--port P      on 127.0.0.1 (8080); 0 takes any; it is printed\n"
-	      "--maxfds N    connections and some (20000)\n"
-	      "--msgsize N   bytes of an answer's body (128)\n", out);
-}
+static const char *engine_name;
+static int port = 8080, msgsize = 128;
+
+static const struct arg args[] = {
+	ARG_TEXT("engine", "E", "how to wait; 'list' names all", &engine_name),
+	ARG_NUMBER("port", "P", "on 127.0.0.1 (8080); 0 takes any; it is printed",
+		   &port, 0, 65535),
+	ARG_NUMBER("maxfds", "N", "connections and some (20000)",
+		   &maxfds, 16, 1 << 20),
+	ARG_NUMBER("msgsize", "N", "bytes of an answer's body (128)",
+		   &msgsize, 0, BODY_MOST),
+	{ }
+};
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "engine", required_argument, NULL, 'e' },
-		{ "port", required_argument, NULL, 'p' },
-		{ "maxfds", required_argument, NULL, 'm' },
-		{ "msgsize", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{ }
-	};
-	long port = 8080, msgsize = 128;
-	struct rlimit lim;
-	int opt;
-
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'e':
-			engine = engine_choose(optarg);
-			break;
-		case 'p':
-			port = number_of("--port", optarg, 0, 65535);
-			break;
-		case 'm':
-			maxfds = number_of("--maxfds", optarg, 16, 1 << 20);
-			break;
-		case 's':
-			msgsize = number_of("--msgsize", optarg, 0, BODY_MOST);
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	if (optind != argc || !engine) {
-		usage(stderr);
-		return 2;
-	}
-	lim.rlim_cur = maxfds;
-	lim.rlim_max = maxfds;
-	if (setrlimit(RLIMIT_NOFILE, &lim))
-		err(1, "no more than the limit of open files allows (%ld)",
-		    maxfds);
+	args_done(argc, args_read(argc, argv, args,
+				  "ratio_server --engine E [OPTION...]", NULL),
+		  0, 0);
+	if (!engine_name)
+		errx(2, "--engine is missing (try --help)");
+	engine = engine_choose(engine_name);
+	if (limit_files(maxfds))
+		errx(1, "no more than the limit of open files allows (%d)",
+		     maxfds);
 	matched = calloc(maxfds, 1);
 	if (!matched)
 		err(1, "calloc");

@@ -11,18 +11,16 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../bench/sample.h"
+#include "args.h"
 #include "engine.h"
-#include "number.h"
 
 #define NFDS_MOST	100000
 #define SPARE_FDS	64
@@ -151,62 +149,44 @@ static void measure(const struct engine *engine, long nfds, long waits)
 	engine->close(run.set);
 }
 
-static void usage(FILE *out)
-{
-	fputs("usage: table639 --engine E [--waits W] N...\n"
-	      "--engine E   a mechanism; `list' lists them\n"
-	      "--waits W    for each N (100000, as in the book)\n"
-	      "N            how many pipes are watched, one of which is ready\n"
-	      "Prints a line of JSON for each N.  per_wait, the median of what\n"
-	      "a wait took, and mean are ticks of the time stamp counter:\n"
-	      "instructions where exact is true.\n", out);
-}
+static const char *engine_name;
+static int nr_waits = 100000;
+
+static const struct arg args[] = {
+	ARG_TEXT("engine", "E", "a mechanism; 'list' names all", &engine_name),
+	ARG_NUMBER("waits", "W", "for each N (100000, as in the book)",
+		   &nr_waits, 1, 100000000),
+	{ }
+};
+
+static const char about[] =
+"N is how many pipes are watched, one of which is ready.  Prints a line of JSON\n"
+"for each.  per_wait, the median of what a wait took, and mean are ticks of the\n"
+"time stamp counter: instructions where exact is true.\n";
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "engine", required_argument, NULL, 'e' },
-		{ "waits", required_argument, NULL, 'w' },
-		{ "help", no_argument, NULL, 'h' },
-		{ }
-	};
-	const struct engine *engine = NULL;
-	long n, most = 0, waits = 100000;
-	struct rlimit lim;
-	int i, opt;
+	const struct engine *engine;
+	int first, i;
+	long n, most = 0;
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'e':
-			engine = engine_choose(optarg);
-			break;
-		case 'w':
-			waits = number_of("--waits", optarg, 1, 100000000);
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	if (optind == argc || !engine) {
-		usage(stderr);
-		return 2;
-	}
-	for (i = optind; i < argc; i++) {
+	first = args_read(argc, argv, args,
+			  "table639 --engine E [OPTION...] N...", about);
+	if (!engine_name)
+		errx(2, "--engine is missing (try --help)");
+	engine = engine_choose(engine_name);
+	args_done(argc, first, 1, argc);
+	for (i = first; i < argc; i++) {
 		n = number_of("N", argv[i], 1, NFDS_MOST);
 		if (n > most)
 			most = n;
 	}
-	lim.rlim_cur = maxfds_for(most);
-	lim.rlim_max = lim.rlim_cur;
-	if (setrlimit(RLIMIT_NOFILE, &lim))
-		err(1, "no more than the limit of open files allows (%ld)",
-		    (long)lim.rlim_cur);
+	if (limit_files(maxfds_for(most)))
+		errx(1, "no more than the limit of open files allows (%ld)",
+		     maxfds_for(most));
 	counter_calibrate();
-	for (i = optind; i < argc; i++)
-		measure(engine, number_of("N", argv[i], 1, NFDS_MOST), waits);
+	for (i = first; i < argc; i++)
+		measure(engine, number_of("N", argv[i], 1, NFDS_MOST),
+			nr_waits);
 	return 0;
 }
