@@ -65,10 +65,19 @@ static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 		dep_watch_file_gone(file);
 }
 
-static struct ftrace_ops release_ops = {
-	.func = release_hook,
-	.flags = FTRACE_OPS_FL_PERMANENT,
+/*
+ * One for each symbol: the kernel keeps pointers to the filter that it has
+ * freed, so an ops can't be used again.
+ */
+static struct ftrace_ops release_ops[] = {
+	{ .func = release_hook, .flags = FTRACE_OPS_FL_PERMANENT },
+	{ .func = release_hook, .flags = FTRACE_OPS_FL_PERMANENT },
 };
+
+static_assert(ARRAY_SIZE(release_ops) == ARRAY_SIZE(release_symbols));
+
+/* The one that is registered. */
+static struct ftrace_ops *release_in_use;
 
 static const struct file_operations probe_fops = {
 	.owner = THIS_MODULE,
@@ -116,20 +125,22 @@ static int __init release_selftest(void)
 	return probe.hits == 1 ? 0 : -ENXIO;
 }
 
-static int __init release_register_on(const char *symbol)
+static int __init release_register_on(struct ftrace_ops *ops,
+				      const char *symbol)
 {
 	int err;
 
 	/* The kernel takes a writable string, and writes nothing. */
-	err = ftrace_set_filter(&release_ops, (unsigned char *)symbol,
-				strlen(symbol), 1);
+	err = ftrace_set_filter(ops, (unsigned char *)symbol, strlen(symbol),
+				1);
 	if (err)
 		return err;
-	err = register_ftrace_function(&release_ops);
+	err = register_ftrace_function(ops);
 	if (err) {
-		ftrace_free_filter(&release_ops);
+		ftrace_free_filter(ops);
 		return err;
 	}
+	release_in_use = ops;
 	err = release_selftest();
 	if (err)
 		dep_release_unregister();
@@ -148,7 +159,7 @@ int __init dep_release_register(void)
 	int err;
 
 	for (i = 0; i < ARRAY_SIZE(release_symbols); i++) {
-		err = release_register_on(release_symbols[i]);
+		err = release_register_on(&release_ops[i], release_symbols[i]);
 		if (!err)
 			return 0;
 		if (err == -EBUSY)
@@ -169,10 +180,10 @@ int __init dep_release_register(void)
  */
 void dep_release_unregister(void)
 {
-	int err = unregister_ftrace_function(&release_ops);
+	int err = unregister_ftrace_function(release_in_use);
 
 	if (!err) {
-		ftrace_free_filter(&release_ops);
+		ftrace_free_filter(release_in_use);
 		return;
 	}
 	/* Something calls our text still: it must never be freed. */
