@@ -229,6 +229,9 @@ static struct miscdevice device_holders[] __initdata = {
 MODULE_ALIAS_MISCDEV(EVENTPOLL_MINOR);
 MODULE_ALIAS("devname:epoll");
 
+/* So many are registered. */
+static size_t device_nr_nodes;
+
 #define DEVICE_OLD_DYNAMIC_MINORS	128
 
 /*
@@ -288,29 +291,29 @@ static int __init node_register(struct miscdevice *node)
  * dep_device_register() - make the nodes
  * @mode: their permissions
  *
- * Once they are registered anybody may open them, so this is the last step of
- * loading that can fail.
+ * Once the first is registered anybody may open it, so nothing that comes
+ * after may make the loading fail: it does without the second.
  *
- * Return: 0, or what misc_register() says.
+ * Return: 0, or what misc_register() says of the first.
  */
 int __init dep_device_register(umode_t mode)
 {
-	size_t nr;
 	int err;
 
 	dep_instance_fops = device_fops;
-	for (nr = 0; nr < DEP_NODES; nr++) {
-		device_nodes[nr].mode = mode;
-		err = node_register(&device_nodes[nr]);
-		if (err)
-			goto err_deregister;
+	for (; device_nr_nodes < DEP_NODES; device_nr_nodes++) {
+		struct miscdevice *node = &device_nodes[device_nr_nodes];
+
+		node->mode = mode;
+		err = node_register(node);
+		if (!err)
+			continue;
+		if (!device_nr_nodes)
+			return err;
+		pr_warn("no /dev/%s: error %d\n", node->nodename, err);
+		break;
 	}
 	return 0;
-
-err_deregister:
-	while (nr)
-		misc_deregister(&device_nodes[--nr]);
-	return err;
 }
 
 /**
@@ -318,8 +321,6 @@ err_deregister:
  */
 void dep_device_unregister(void)
 {
-	size_t nr = DEP_NODES;
-
-	while (nr)
-		misc_deregister(&device_nodes[--nr]);
+	while (device_nr_nodes)
+		misc_deregister(&device_nodes[--device_nr_nodes]);
 }

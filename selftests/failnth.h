@@ -71,4 +71,15 @@ static inline bool failnth_disarm(int fd)
 	return hit;
 }
 
+/* How many points it came to, of the @n that it was armed with; disarms. */
+static inline int failnth_points(int fd, int n)
+{
+	char text[16] = "";
+
+	if (pread(fd, text, sizeof(text) - 1, 0) > 0)
+		n -= atoi(text);
+	failnth_arm(fd, 0);
+	return n;
+}
+
 #endif /* SELFTESTS_FAILNTH_H */

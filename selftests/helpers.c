@@ -17,11 +17,26 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "helpers.h"
+
+int driver(const char *options, const char *name)
+{
+	const char *root = getenv("DEVEPOLL_MODULES");
+	struct utsname uts;
+	char command[512];
+
+	uname(&uts);
+	snprintf(command, sizeof(command),
+		 "modprobe -q %s%s -S %s %s %s >/dev/null 2>&1",
+		 root ? "-d " : "", root ? root : "", uts.release, options,
+		 name);
+	return system(command);
+}
 
 int slowness(void)
 {

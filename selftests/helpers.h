@@ -125,6 +125,12 @@ long waiter_join(struct waiter *w);
 /* Has it slept, undisturbed, since waiter_start()? */
 bool waiter_undisturbed(struct waiter *w);
 
+/*
+ * Calls modprobe for a driver of the running kernel; 0 if that succeeds.
+ * $DEVEPOLL_MODULES is where drivers are, as in its option -d.
+ */
+int driver(const char *options, const char *name);
+
 /* Waits for a child; its exit status, 128 + signal, or -errno. */
 int reap(pid_t pid);
 
