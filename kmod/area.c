@@ -150,17 +150,17 @@ static const struct vm_operations_struct area_slots_vm_ops = {
 	.close = area_vm_close,
 };
 
-/* Puts @fresh in the place of what there is. */
+/* Puts @fresh, charged as far as it is more, in the place of what there is. */
 static void area_replace(struct dep_instance *inst, struct dep_area fresh)
 {
 	struct dep_area old = inst->area;
 
 	lockdep_assert_held(&inst->map_lock);
 	inst->area = fresh;
-	if (!old.nr)
-		return;
-	area_release(&old, old.nr);
-	dep_uncharge_pages(inst->user, old.nr);
+	if (old.nr)
+		area_release(&old, old.nr);
+	if (old.nr > fresh.nr)
+		dep_uncharge_pages(inst->user, old.nr - fresh.nr);
 }
 
 /**
@@ -178,18 +178,20 @@ static void area_replace(struct dep_instance *inst, struct dep_area fresh)
 int dep_area_alloc(struct dep_instance *inst, u32 slots)
 {
 	struct dep_area fresh = { .nr = EP_FDS_PAGES(slots), .slots = slots };
+	u32 more;
 	int err;
 
 	mutex_lock(&inst->map_lock);
 	err = -EPERM;
 	if (atomic_read(&inst->mappings))
 		goto out;
-	err = dep_charge_pages(inst->user, fresh.nr);
+	more = fresh.nr - min(fresh.nr, inst->area.nr);
+	err = dep_charge_pages(inst->user, more);
 	if (err)
 		goto out;
 	err = area_fill(&fresh, fresh.nr);
 	if (err)
-		dep_uncharge_pages(inst->user, fresh.nr);
+		dep_uncharge_pages(inst->user, more);
 	else
 		area_replace(inst, fresh);
 out:

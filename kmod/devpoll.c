@@ -199,13 +199,15 @@ ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
 		return -EINVAL;
 	while (count && !err) {
 		size_t size = min(count, sizeof(batch)), nr = 0;
+		size_t whole;
 
 		/* Before mtx: under it nothing may wait for mmap_lock. */
-		if (copy_from_user(batch, buf, size))
+		whole = (size - copy_from_user(batch, buf, size)) /
+			sizeof(batch[0]);
+		if (whole)
+			err = devpoll_apply_batch(inst, batch, whole, &nr);
+		if (!err && whole < size / sizeof(batch[0]))
 			err = -EFAULT;
-		else
-			err = devpoll_apply_batch(inst, batch,
-						  size / sizeof(batch[0]), &nr);
 		buf += size;
 		count -= size;
 		done += nr * sizeof(batch[0]);

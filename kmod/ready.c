@@ -561,7 +561,10 @@ static noinline void pass_settle_other(struct dep_pass *pass,
 	switch (ask->kind) {
 	case ASK_NVAL:
 		/* M is held, so nobody has removed it. */
-		pass_put_back(pass, item);
+		if (ask->sent)
+			dep_item_list(item);
+		else
+			pass_put_back(pass, item);
 		break;
 	case ASK_TOLD:
 		/* No item can have come under this number: M is held. */
@@ -694,8 +697,16 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	pass_init(&pass, inst, 0);
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
+	/*
+	 * Another pass has come between, and what was sent no longer carries
+	 * the number of this one: it would be sent once more.
+	 */
+	if (results->nr && results->pass != inst->pass) {
+		mutex_unlock(&inst->mtx);
+		return 0;
+	}
 	ready_begin(inst);
-	if (!results->pass)
+	if (!results->nr)
 		results->pass = pass_number(inst);
 	pass.number = results->pass;
 	pass.results = results;

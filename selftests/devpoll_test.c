@@ -421,6 +421,33 @@ TEST_F(devpoll, write_that_meets_a_fault_tells_what_it_did)
 	EXPECT_EQ(0, munmap(map, page));
 }
 
+/* Wherever in a batch the fault is. */
+TEST_F(devpoll, write_applies_what_stands_before_a_fault)
+{
+	size_t page = getpagesize(), left, i;
+	struct pollfd entry;
+	char *map;
+
+	map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(map != MAP_FAILED);
+	ASSERT_EQ(0, munmap(map + page, page));
+	for (left = 1; left <= 3; left++) {
+		struct pollfd *entries = (struct pollfd *)(map + page) - left;
+
+		for (i = 0; i < left; i++)
+			entries[i] = (struct pollfd){ self->fds[0], POLLIN, 0 };
+		EXPECT_EQ((long)(left * sizeof(entry)),
+			  dp_write(self->fd, entries, 8 * sizeof(entry)));
+		entry.fd = self->fds[0];
+		EXPECT_EQ(1, dp_ispolled(self->face, self->fd, &entry));
+		EXPECT_EQ(8, dp_set(self->fd, self->fds[0], POLLREMOVE));
+	}
+	/* Half an entry is none. */
+	EXPECT_EQ(-EFAULT, dp_write(self->fd, map + page - 4, 8));
+	EXPECT_EQ(0, munmap(map, page));
+}
+
 TEST_F(devpoll, what_can_not_be_watched_ends_the_write)
 {
 	struct pollfd entries[3] = {
@@ -467,6 +494,43 @@ TEST_F(devpoll, fault_in_the_results_loses_nothing)
 	EXPECT_EQ(-EFAULT, dp_wait(self->face, self->fd, map, 1, 0));
 	EXPECT_EQ(POLLOUT, dp_wait_one(self->face, self->fd, self->fds[0], 0));
 	EXPECT_EQ(0, munmap(map, getpagesize()));
+}
+
+/* The kernel meets the page that is not there in the midst of a batch. */
+TEST_F(devpoll, each_result_comes_once_where_memory_is_made_as_it_goes)
+{
+	enum { NR = 10, FIRST = 1000, ROOM = 32 };
+	size_t page = getpagesize();
+	int at, i, n, times[NR];
+	struct pollfd *out;
+	char *map;
+
+	for (i = 0; i < NR; i++) {
+		/* Ready in either face: open, or not valid. */
+		if (self->face == DP_LINUX)
+			ASSERT_EQ(FIRST + i, dup2(self->fds[0], FIRST + i));
+		ASSERT_EQ(8, dp_set(self->fd, FIRST + i, POLLOUT));
+	}
+	for (at = 0; at <= NR; at++) {
+		map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		ASSERT_TRUE(map != MAP_FAILED);
+		out = (struct pollfd *)(map + page) - at;
+		n = dp_wait(self->face, self->fd, out,
+			    at & 1 ? ROOM : NR, 0);
+		EXPECT_EQ(NR, n);
+		memset(times, 0, sizeof(times));
+		for (i = 0; i < n; i++) {
+			ASSERT_LE(FIRST, out[i].fd);
+			ASSERT_GT(FIRST + NR, out[i].fd);
+			times[out[i].fd - FIRST]++;
+		}
+		for (i = 0; i < NR; i++)
+			EXPECT_EQ(1, times[i]);
+		ASSERT_EQ(0, munmap(map, 2 * page));
+	}
+	for (i = 0; i < NR; i++)
+		close(FIRST + i);
 }
 
 TEST_F(devpoll, a_wait_is_not_over_early)
