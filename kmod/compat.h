@@ -26,6 +26,11 @@
 #error "devepoll does not work on PREEMPT_RT"
 #endif
 
+/* There the queue's reference on one of our siginfos would never be dropped. */
+#if defined(DEP_HAVE_SIGQUEUE_REF) && !defined(CONFIG_POSIX_TIMERS)
+#error "devepoll needs CONFIG_POSIX_TIMERS"
+#endif
+
 /* since 6.2: before, the trampoline saves the arguments in a bare pt_regs */
 #ifndef ftrace_regs_get_argument
 #define ftrace_regs_get_argument(fregs, n) \

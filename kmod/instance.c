@@ -260,13 +260,20 @@ void dep_item_free(struct dep_item *item)
 	kmem_cache_free(item_cache, item);
 }
 
+/* How many watches it counts as. */
+static s64 item_charge(const struct dep_item *item)
+{
+	return item->siginfo ? DEP_SIGNAL_CHARGE : 1;
+}
+
 /**
  * dep_item_discard() - free an item that is charged but not hooked
  * @item: new, or closed and off the list of asks
  */
 void dep_item_discard(struct dep_item *item)
 {
-	percpu_counter_dec(&item->inst->user->epoll_watches);
+	percpu_counter_sub(&item->inst->user->epoll_watches,
+			   item_charge(item));
 	dep_item_free(item);
 }
 
@@ -297,7 +304,7 @@ bool dep_item_unhook(struct dep_item *item)
 	if (item->nest)
 		dep_nest_cut(item->nest);
 	inst->nr_items--;
-	percpu_counter_dec(&inst->user->epoll_watches);
+	percpu_counter_sub(&inst->user->epoll_watches, item_charge(item));
 	return true;
 }
 

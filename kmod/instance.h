@@ -25,7 +25,8 @@
  *
  * In a signal set (onesig.c) the sink is a list of siginfos that are due
  * (siginfo.c), and in the place of a harvester stands a waiter that is woken
- * like one and sends them, from irq_work or a worker.
+ * like one and sends them to the set's recipient (recipient.c), from irq_work
+ * or a worker.
  *
  * Locking
  * =======
@@ -43,7 +44,8 @@
  *  3. dep_bucket.lock (spin lock), process context only.
  *     The siglock of whoever is told by signals (spin lock, interrupts off),
  *     from irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
- *     under it, so 4 to 7 nest in it.
+ *     under it, so 4 to 7 nest in it.  recipient.c has a lock of its own for
+ *     its table, under which nothing is taken.
  *  4. The wait-queue head of the watched file (spin lock, interrupts off),
  *     taken by remove_wait_queue under 3, and by the kernel before it calls
  *     dep_watch_wake.
@@ -73,7 +75,7 @@
  *	+	both to write, either to read
  *
  * The letters stand at the fields.  dep_fdmap (fdmap.h), dep_watch (watch.c)
- * and those of siginfo.h and onesig.c use them too.
+ * and those of siginfo.h, recipient.h and onesig.c use them too.
  *
  * States
  * ======
@@ -101,6 +103,11 @@
  *			in a queue that its owner, who ends, takes apart
  * It goes from due to idle or queued by whoever sends, from queued to idle by
  * the kernel, which tells nobody: whoever sends looks whether it is in a list.
+ *
+ * A recipient is shared by all sets that tell the same process or thread by the
+ * same signal, with the same rights, and lives as long as one of them, or one
+ * of their siginfos.  It knows which of these were queued: so it is seen at
+ * once whether another one waits when one is taken back.
  *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its

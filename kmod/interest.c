@@ -61,6 +61,7 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 	struct dep_instance *inner = dep_instance_of(file);
 	struct dep_item *item;
 	struct dep_nest *nest;
+	int err;
 
 	if (file_is_epoll(file) || (inner && !inst->extended))
 		return ERR_PTR(-ELOOP);
@@ -76,9 +77,10 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 		item->unsure = DEP_UNSURE_EVENTS;
 	if (inst->extended)
 		dep_item_own(item);
-	if (inst->onesig && dep_onesig_join(item)) {
+	err = inst->onesig ? dep_onesig_join(item) : 0;
+	if (err) {
 		dep_item_discard(item);
-		return ERR_PTR(-ENOMEM);
+		return ERR_PTR(err);
 	}
 	if (inner) {
 		nest = dep_nest_link(inst, inner);

@@ -60,6 +60,18 @@
 /* Signals that one interrupt sends, or a worker between two looks around. */
 #define DEP_SEND_BATCH		32
 
+/*
+ * Watches that one of a signal set counts as.  Each may stand in a queue of
+ * signals, which the kernel takes apart with its lock of all tasks held.
+ */
+#define DEP_SIGNAL_CHARGE	4
+
+/*
+ * Entries of a queue that are looked at, with interrupts off, to find out
+ * whether a real-time signal still waits there.
+ */
+#define DEP_PEER_SEARCH		65536
+
 /* Pages of mapped results of one set. */
 #define DEP_AREA_PAGES_MOST	1024
 

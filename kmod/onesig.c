@@ -10,7 +10,11 @@
  * asks the files whose wake-ups said too little.  One of them is under way, or
  * the waiter is queued.
  */
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/percpu_counter.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/user.h>
 #include <linux/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -21,6 +25,7 @@
 #include "limits.h"
 #include "onesig.h"
 #include "ready.h"
+#include "recipient.h"
 #include "siginfo.h"
 #include "worker.h"
 
@@ -142,23 +147,38 @@ static void onesig_work(struct work_struct *work)
 		queue_work(dep_worker_asks, &onesig->work);
 }
 
+/*
+ * A file of FUSE is asked by a program, which may never answer.  The workers,
+ * which can't be killed, are there for all users.
+ */
+static bool file_is_fuse(const struct file *file)
+{
+	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+}
+
 /**
  * dep_onesig_join() - give a new item of a signal set its siginfo
- * @item: the item, not hooked yet
+ * @item: the item, charged and not hooked yet
  *
- * Context: process, dep_instance.mtx held.
- * Return: 0, or -ENOMEM.
+ * Context: process, dep_instance.mtx held; the caller has the file.
+ * Return: 0, or
+ * -EPERM: a file of FUSE;
+ * -ENOMEM: no memory.
  */
 int dep_onesig_join(struct dep_item *item)
 {
 	struct dep_siginfo *info;
 
 	lockdep_assert_held(&item->inst->mtx);
+	if (file_is_fuse(item->file))
+		return -EPERM;
 	info = dep_siginfo_new(item->inst->onesig->to, item->fd);
 	if (!info)
 		return -ENOMEM;
 	info->item = item;
 	item->siginfo = info;
+	percpu_counter_add(&item->inst->user->epoll_watches,
+			   DEP_SIGNAL_CHARGE - 1);
 	return 0;
 }
 
@@ -182,7 +202,7 @@ static struct dep_onesig *onesig_new(struct dep_instance *inst,
 	onesig = kzalloc(sizeof(*onesig), GFP_KERNEL_ACCOUNT);
 	if (!onesig)
 		return NULL;
-	onesig->to = dep_recipient_new(args->signo, args->flags &
+	onesig->to = dep_recipient_get(args->signo, args->flags &
 				       DEVEPOLL_SIGNAL_THREAD);
 	if (!onesig->to) {
 		kfree(onesig);
@@ -251,6 +271,10 @@ long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
 		return err;
 	if (args.flags & ~DEVEPOLL_SIGNAL_THREAD ||
 	    !signal_is_usable(args.signo))
+		return -EINVAL;
+	/* A ring's worker, which no signal ever reaches. */
+	if (args.flags & DEVEPOLL_SIGNAL_THREAD &&
+	    current->flags & (PF_IO_WORKER | PF_KTHREAD))
 		return -EINVAL;
 	onesig = onesig_new(inst, &args);
 	if (!onesig)

@@ -8,16 +8,14 @@
  * those of POSIX timers are: whoever takes such an entry from a queue unlinks
  * it, copies it and leaves it to its owner.
  */
-#include <linux/cred.h>
-#include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/task.h>
 #include <linux/signal.h>
 #include <linux/slab.h>
-#include <linux/wait.h>
 
+#include "limits.h"
+#include "recipient.h"
 #include "siginfo.h"
 
 static struct kmem_cache *siginfo_cache;
@@ -42,137 +40,6 @@ void dep_siginfo_cache_exit(void)
 	kmem_cache_destroy(siginfo_cache);
 }
 
-/**
- * dep_recipient_new() - name the caller as the one who is told
- * @signo: the signal
- * @thread: the calling thread; else its process
- *
- * Return: the recipient, one reference on which is the caller's, or NULL
- * without memory.
- */
-struct dep_recipient *dep_recipient_new(int signo, bool thread)
-{
-	struct dep_recipient *to;
-
-	to = kmalloc(sizeof(*to), GFP_KERNEL_ACCOUNT);
-	if (!to)
-		return NULL;
-	refcount_set(&to->refs, 1);
-	to->signo = signo;
-	to->thread = thread ? get_task_struct(current) : NULL;
-	to->process = thread ? NULL : get_pid(task_tgid(current));
-	to->uid = current_uid();
-	to->euid = current_euid();
-	return to;
-}
-
-/**
- * dep_recipient_put() - drop a reference on a recipient
- * @to: the recipient
- *
- * Context: any.
- */
-void dep_recipient_put(struct dep_recipient *to)
-{
-	if (!refcount_dec_and_test(&to->refs))
-		return;
-	if (to->thread)
-		put_task_struct(to->thread);
-	put_pid(to->process);
-	kfree(to);
-}
-
-/* The thread, or one through which the process is reached. */
-static struct task_struct *recipient_task(const struct dep_recipient *to)
-{
-	return to->thread ?: pid_task(to->process, PIDTYPE_TGID);
-}
-
-/* A thread that ends takes its queue apart, in newer kernels without S. */
-static bool recipient_is_exiting(const struct dep_recipient *to,
-				 const struct task_struct *task)
-{
-	return to->thread && task->flags & PF_EXITING;
-}
-
-/* S is held, which keeps it. */
-static struct sighand_struct *task_sighand(struct task_struct *task)
-{
-	struct sighand_struct *sighand = rcu_dereference_raw(task->sighand);
-
-	lockdep_assert_held(&sighand->siglock);
-	return sighand;
-}
-
-static struct sigpending *recipient_queue(const struct dep_recipient *to,
-					  struct task_struct *task)
-{
-	return to->thread ? &task->pending : &task->signal->shared_pending;
-}
-
-/* The rule of F_SETSIG: the program may run for another user by now. */
-static bool recipient_allows(const struct dep_recipient *to,
-			     struct task_struct *task)
-{
-	const struct cred *cred = __task_cred(task);
-
-	return uid_eq(to->euid, GLOBAL_ROOT_UID) ||
-	       uid_eq(to->euid, cred->suid) || uid_eq(to->euid, cred->uid) ||
-	       uid_eq(to->uid, cred->suid) || uid_eq(to->uid, cred->uid);
-}
-
-static bool task_ignores(struct task_struct *task, int signo)
-{
-	struct k_sigaction *action = &task_sighand(task)->action[signo - 1];
-
-	return action->sa.sa_handler == SIG_IGN &&
-	       !sigismember(&task->blocked, signo) &&
-	       !sigismember(&task->real_blocked, signo) && !task->ptrace;
-}
-
-/* Would it take the signal off the queue once it is woken? */
-static bool task_wants(struct task_struct *task, int signo)
-{
-	return !sigismember(&task->blocked, signo) &&
-	       !(task->flags & PF_EXITING) &&
-	       !task_is_stopped_or_traced(task) && !task_sigpending(task);
-}
-
-static void task_notify(struct task_struct *task)
-{
-	struct wait_queue_entry entry = { .private = task };
-
-	set_tsk_thread_flag(task, TIF_SIGPENDING);
-	/* Only out of sleeps that a signal may end. */
-	if (!default_wake_function(&entry, TASK_INTERRUPTIBLE, 0, NULL))
-		kick_process(task);
-}
-
-/*
- * Who has a signal to look at already needs no telling: before it returns to
- * its program, or sleeps, it looks at all.
- */
-static void recipient_notify(const struct dep_recipient *to,
-			     struct task_struct *task)
-{
-	struct task_struct *thread;
-
-	wake_up(&task_sighand(task)->signalfd_wqh);
-	if (task_wants(task, to->signo)) {
-		task_notify(task);
-		return;
-	}
-	if (to->thread)
-		return;
-	list_for_each_entry_rcu(thread, &task->signal->thread_head,
-				thread_node) {
-		if (task_wants(thread, to->signo)) {
-			task_notify(thread);
-			return;
-		}
-	}
-}
-
 /*
  * Calls @apply with S held, unless the recipient has gone for good: then its
  * queue has been emptied, or is so this moment.
@@ -188,7 +55,7 @@ static bool siginfo_apply(struct dep_siginfo *info, u16 events,
 	unsigned long flags;
 
 	rcu_read_lock();
-	while (!locked && (task = recipient_task(to))) {
+	while (!locked && (task = dep_recipient_task(to))) {
 		sighand = rcu_dereference(task->sighand);
 		if (!sighand) {
 			/*
@@ -236,13 +103,11 @@ static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 			  u16 events)
 {
 	struct sigqueue *queue = &info->entry.queue;
-	const struct dep_recipient *to = info->to;
+	struct dep_recipient *to = info->to;
 	struct sigpending *pending;
 	bool idle;
 
-	if (info->retired || recipient_is_exiting(to, task) ||
-	    task->signal->flags & SIGNAL_GROUP_EXIT ||
-	    task_ignores(task, to->signo) || !recipient_allows(to, task))
+	if (info->retired || !dep_recipient_takes(to, task))
 		return false;
 	idle = list_empty(&queue->list);
 	if (idle) {
@@ -255,55 +120,68 @@ static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 	if (!idle)
 		return false;
 
-	pending = recipient_queue(to, task);
+	pending = dep_recipient_queue(to, task);
 	dep_sigqueue_enter(&info->entry);
 	list_add_tail(&queue->list, &pending->list);
+	list_move_tail(&info->peer, &to->queued);
 	sigaddset(&pending->signal, to->signo);
-	recipient_notify(to, task);
+	dep_recipient_notify(to, task);
 	return true;
 }
 
-/*
- * Is another one of the same signal in the queue?  Most likely next to it; so
- * the whole queue is walked only where it holds other signals.
- */
-static bool siginfo_has_peer(const struct sigqueue *queue,
-			     const struct sigpending *pending)
+/* Is another one of ours queued by the same signal? */
+static bool siginfo_has_own_peer(struct dep_recipient *to)
+{
+	struct dep_siginfo *peer, *next;
+
+	list_for_each_entry_safe(peer, next, &to->queued, peer) {
+		if (!list_empty(&peer->entry.queue.list))
+			return true;
+		/* It was taken since. */
+		list_del_init(&peer->peer);
+	}
+	return false;
+}
+
+/* Or of somebody else?  True too if the queue is too long to tell. */
+static bool siginfo_has_other_peer(int signo, const struct sigpending *pending)
 {
 	const struct sigqueue *peer;
+	unsigned int left = DEP_PEER_SEARCH;
 
-	if (queue->list.next != &pending->list &&
-	    list_next_entry(queue, list)->info.si_signo == queue->info.si_signo)
-		return true;
-	if (queue->list.prev != &pending->list &&
-	    list_prev_entry(queue, list)->info.si_signo == queue->info.si_signo)
-		return true;
 	list_for_each_entry(peer, &pending->list, list) {
-		if (peer != queue &&
-		    peer->info.si_signo == queue->info.si_signo)
+		if (peer->info.si_signo == signo || !left--)
 			return true;
 	}
 	return false;
 }
 
-/* Takes it back from the queue; from now on it is never queued again. */
+/*
+ * Takes it back from the queue; from now on it is never queued again.
+ *
+ * The signal itself stays pending if it is not a real-time one: others may have
+ * sent it meanwhile, which leaves no trace while one waits.
+ */
 static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 			    u16 events)
 {
-	struct sigpending *pending = recipient_queue(info->to, task);
+	struct sigpending *pending = dep_recipient_queue(info->to, task);
 	struct sigqueue *queue = &info->entry.queue;
+	int signo = info->to->signo;
 
-	lockdep_assert_held(&task_sighand(task)->siglock);
+	lockdep_assert_held(&rcu_dereference_raw(task->sighand)->siglock);
 	info->retired = true;
+	list_del_init(&info->peer);
 	/* It is let go there; see siginfo_free_rcu(). */
-	if (DEP_SIGQUEUE_IS_COUNTED && recipient_is_exiting(info->to, task))
+	if (DEP_SIGQUEUE_IS_COUNTED && dep_recipient_is_exiting(info->to, task))
 		return false;
 	if (list_empty(&queue->list))
 		return false;
-	if (!siginfo_has_peer(queue, pending))
-		sigdelset(&pending->signal, queue->info.si_signo);
 	list_del_init(&queue->list);
 	dep_sigqueue_leave(&info->entry);
+	if (signo >= SIGRTMIN && !siginfo_has_own_peer(info->to) &&
+	    !siginfo_has_other_peer(signo, pending))
+		sigdelset(&pending->signal, signo);
 	return true;
 }
 
@@ -328,6 +206,7 @@ struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to, int fd)
 	refcount_inc(&to->refs);
 	info->to = to;
 	info->fd = fd;
+	INIT_LIST_HEAD(&info->peer);
 	INIT_LIST_HEAD(&info->due);
 	return info;
 }
@@ -347,6 +226,7 @@ static void siginfo_free_rcu(struct rcu_head *rcu)
 	}
 	WARN_ON_ONCE(!list_empty(&info->entry.queue.list));
 	WARN_ON_ONCE(!list_empty(&info->due));
+	/* It may still be a peer, of a recipient that has gone. */
 	dep_recipient_put(info->to);
 	kmem_cache_free(siginfo_cache, info);
 	atomic_long_dec(&siginfo_alive);

@@ -10,36 +10,18 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
-#include <linux/uidgid.h>
 
 #include "compat.h"
 
 struct dep_item;
-struct pid;
-struct task_struct;
-
-/**
- * struct dep_recipient - who is told, and by which signal
- * @refs: the set and each of its siginfos
- * @signo: const: the signal
- * @thread: const: the thread, or NULL if it is the process
- * @process: const: the process, or NULL
- * @uid: const: the real user who asked for signals
- * @euid: const: the effective one
- */
-struct dep_recipient {
-	refcount_t refs;
-	int signo;
-	struct task_struct *thread;
-	struct pid *process;
-	kuid_t uid;
-	kuid_t euid;
-};
+struct dep_recipient;
 
 /**
  * struct dep_siginfo - the siginfo of one item
  * @entry: S: what stands in the recipient's queue
  * @retired: S: the item has gone, never queue it again
+ * @peer: S: in dep_recipient.queued, from when it was queued until it is seen
+ *	that it was taken; or empty
  * @refs: the item, and whoever sends it this moment
  * @to: const: the recipient
  * @fd: const: the number
@@ -50,6 +32,7 @@ struct dep_recipient {
 struct dep_siginfo {
 	struct dep_sigqueue entry;
 	bool retired;
+	struct list_head peer;
 	refcount_t refs;
 	struct dep_recipient *to;
 	int fd;
@@ -57,9 +40,6 @@ struct dep_siginfo {
 	struct list_head due;
 	struct rcu_head rcu;
 };
-
-struct dep_recipient *dep_recipient_new(int signo, bool thread);
-void dep_recipient_put(struct dep_recipient *to);
 
 struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to, int fd);
 void dep_siginfo_put(struct dep_siginfo *info);

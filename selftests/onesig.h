@@ -80,4 +80,33 @@ static inline int signal_is_waiting(int signo)
 	return sigpending(&set) ? -errno : sigismember(&set, signo);
 }
 
+/* A signal set of the caller with one pipe; the set, or -errno. */
+static inline int onesig_with_pipe(int signo, int fds[2], uint32_t flags)
+{
+	int set = onesig_open(signo, flags);
+	int err;
+
+	if (set < 0)
+		return set;
+	err = pipe_pair(fds);
+	if (!err && dep_write_one(set, fds[0], POLLIN) != 8)
+		err = -EPROTO;
+	return err ? err : set;
+}
+
+/*
+ * No fd's signal waits.  A standard signal may all the same: somebody else may
+ * have sent it too, so it is left there, and says nothing.
+ */
+static inline bool onesig_is_silent(int signo)
+{
+	siginfo_t info;
+
+	if (signo < SIGRTMIN && signal_is_waiting(signo) == 1 &&
+	    (onesig_take(signo, &info, 0) != signo ||
+	     info.si_code != SI_USER || info.si_pid))
+		return false;
+	return signal_is_waiting(signo) == 0;
+}
+
 #endif /* SELFTESTS_ONESIG_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Signal sets and the lives of those they tell: threads, children, programs
- * that are executed, processes that are killed; and what a set refuses.
+ * that are executed, processes that are killed; and the signals of others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,20 +15,6 @@
 #include "kselftest_harness.h"
 
 #include "onesig.h"
-
-/* A signal set of the caller with one pipe; the set, or -errno. */
-static int set_with_pipe(int fds[2], uint32_t flags)
-{
-	int set = onesig_open(ONESIG_SIGNAL, flags);
-	int err;
-
-	if (set < 0)
-		return set;
-	err = pipe_pair(fds);
-	if (!err && dep_write_one(set, fds[0], POLLIN) != 8)
-		err = -EPROTO;
-	return err ? err : set;
-}
 
 /* A thread that has a set of its own and takes what it tells. */
 struct owner {
@@ -44,7 +30,8 @@ static long own_set(void *arg)
 	siginfo_t info;
 	int set, ret;
 
-	set = set_with_pipe(owner->fds, DEVEPOLL_SIGNAL_THREAD);
+	set = onesig_with_pipe(ONESIG_SIGNAL, owner->fds,
+			       DEVEPOLL_SIGNAL_THREAD);
 	owner->set = set;
 	if (set < 0)
 		return set;
@@ -79,7 +66,8 @@ static long own_set_and_leave(void *arg)
 {
 	struct owner *owner = arg;
 
-	owner->set = set_with_pipe(owner->fds, DEVEPOLL_SIGNAL_THREAD);
+	owner->set = onesig_with_pipe(ONESIG_SIGNAL, owner->fds,
+				      DEVEPOLL_SIGNAL_THREAD);
 	/* Its siginfo waits when the thread ends. */
 	return owner->set < 0 ? owner->set : put_byte(owner->fds[1]);
 }
@@ -116,7 +104,7 @@ TEST(a_child_is_not_told_by_its_parents_set)
 	int set, fds[2];
 	pid_t child;
 
-	set = set_with_pipe(fds, 0);
+	set = onesig_with_pipe(ONESIG_SIGNAL, fds, 0);
 	ASSERT_LE(0, set);
 	child = fork();
 	ASSERT_LE(0, child);
@@ -171,7 +159,7 @@ static long call_exec(void *arg)
 	char how[64];
 	int set, fds[2];
 
-	set = set_with_pipe(fds, flags);
+	set = onesig_with_pipe(ONESIG_SIGNAL, fds, flags);
 	if (set < 0 || put_byte(fds[1]))
 		_exit(1);
 	fcntl(set, F_SETFD, 0);
@@ -303,7 +291,7 @@ TEST(another_users_process_is_not_told)
 		SKIP(return, "not root");
 	/* Made by a user, told to root once the process is root's again. */
 	ASSERT_EQ(0, syscall(SYS_setresuid, 1000, 1000, 0));
-	set = set_with_pipe(fds, 0);
+	set = onesig_with_pipe(ONESIG_SIGNAL, fds, 0);
 	ASSERT_LE(0, set);
 	ASSERT_EQ(0, put_byte(fds[1]));
 	EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, fds[0]));
@@ -315,131 +303,77 @@ TEST(another_users_process_is_not_told)
 	EXPECT_EQ(0, signal_is_waiting(ONESIG_SIGNAL));
 }
 
-TEST(what_is_no_signal_is_refused)
+/*
+ * While a standard signal waits, another one like it leaves no trace: what
+ * others have sent must not go with ours.
+ */
+TEST(what_others_sent_stays)
 {
-	static const int bad[] = {
-		0, -1, 65, 1 << 30, SIGKILL, SIGSTOP, SIGCONT, SIGTSTP, SIGTTIN,
-		SIGTTOU, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS,
-	};
-	struct {
-		struct devepoll_signal args;
-		uint64_t more;
-	} large = { .args.signo = ONESIG_SIGNAL, .more = 1 };
-	unsigned long request = DEVEPOLL_SIGNAL + (8UL << 16);
-	int set = dep_open();
-	size_t i;
+	int set, fds[2];
+	siginfo_t info;
+	pid_t child;
 
+	set = onesig_with_pipe(SIGCHLD, fds, 0);
 	ASSERT_LE(0, set);
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		EXPECT_EQ(-EINVAL, onesig_begin(set, bad[i], 0)) {
-			TH_LOG("signal %d", bad[i]);
-		}
-	EXPECT_EQ(-EINVAL, onesig_begin(set, ONESIG_SIGNAL, 2));
-	EXPECT_EQ(-EINVAL, onesig_begin(set, ONESIG_SIGNAL, 1U << 31));
-	EXPECT_EQ(-EFAULT, dep_request(set, DEVEPOLL_SIGNAL, (void *)8));
-	EXPECT_EQ(-E2BIG, dep_request(set, request, &large));
-	EXPECT_EQ(-ENOTTY, dep_request(set, DEVEPOLL_SIGNAL - (4UL << 16),
-				       &large));
-	/* None of them has made it a signal set. */
-	EXPECT_EQ(0, dep_alloc(set, 10));
-	close(set);
-
-	set = dep_open();
-	large.more = 0;
-	EXPECT_EQ(0, dep_request(set, request, &large));
-	EXPECT_EQ(-EBUSY, onesig_begin(set, ONESIG_SIGNAL, 0));
-	close(set);
-
-	/* The other way in. */
-	set = dep_open();
-	EXPECT_EQ(0, dep_request_by_door(set, DEVEPOLL_SIGNAL, &large));
-	EXPECT_EQ(-EBUSY, onesig_begin(set, ONESIG_SIGNAL, 0));
-	close(set);
-}
-
-TEST(a_set_is_one_thing_for_good)
-{
-	struct devepoll_change change = {
-		.op = DEVEPOLL_ADD,
-		.events = EPOLLIN,
-	};
-	struct evpoll evp = { .ep_timeout = 0 };
-	struct devepoll_event out;
-	struct epoll_event epoll_out;
-	int fds[2], set, other;
-
-	set = set_with_pipe(fds, 0);
-	ASSERT_LE(0, set);
-	EXPECT_EQ(-EBUSY, dep_alloc(set, 10));
-	EXPECT_EQ(-EBUSY, dep_poll(set, &evp));
-	EXPECT_EQ(-EBUSY, dep_free(set));
-	EXPECT_EQ(-EBUSY, dep_wait(set, &out, 1, 0));
-	EXPECT_EQ(-EBUSY, dep_epoll_wait(set, &epoll_out, 1, 0));
-	EXPECT_EQ(MAP_FAILED, (void *)dep_map(set, EP_MAP_SIZE(1)));
-	EXPECT_EQ(EBUSY, errno);
-	EXPECT_EQ(MAP_FAILED, (void *)dep_map_events(set, getpagesize()));
-	EXPECT_EQ(EBUSY, errno);
-	/* It is never readable itself. */
 	ASSERT_EQ(0, put_byte(fds[1]));
-	EXPECT_EQ(0, poll_now(set, POLLIN));
-	/* Nor can it have a set in it. */
-	other = dep_open();
-	EXPECT_EQ(0, dep_write_one(set, other, POLLIN));
-	change.fd = other;
-	EXPECT_EQ(-ELOOP, dep_change(set, &change));
-	close(other);
+	ASSERT_EQ(1, signal_is_waiting(SIGCHLD));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(0);
+	ASSERT_EQ(0, reap(child));
+	close(set);
+	EXPECT_EQ(SIGCHLD, onesig_take(SIGCHLD, &info, 0));
+	close(fds[0]);
+	close(fds[1]);
 
-	other = dep_open();
-	change.fd = fds[0];
-	ASSERT_EQ(0, dep_change(other, &change));
-	EXPECT_EQ(-EBUSY, onesig_begin(other, ONESIG_SIGNAL, 0));
-	close(other);
-	other = dep_open();
-	ASSERT_EQ(0, dep_alloc(other, 10));
-	EXPECT_EQ(-EBUSY, onesig_begin(other, ONESIG_SIGNAL, 0));
+	set = onesig_with_pipe(ONESIG_SIGNAL, fds, 0);
+	ASSERT_LE(0, set);
+	ASSERT_EQ(0, put_byte(fds[1]));
+	ASSERT_EQ(0, sigqueue(getpid(), ONESIG_SIGNAL, (union sigval){ 7 }));
+	ASSERT_EQ(0, put_byte(fds[1]));
+	close(set);
+	EXPECT_EQ(ONESIG_SIGNAL, onesig_take(ONESIG_SIGNAL, &info, 0));
+	EXPECT_EQ(SI_QUEUE, info.si_code);
+	EXPECT_EQ(7, info.si_value.sival_int);
+	EXPECT_EQ(-EAGAIN, onesig_take(ONESIG_SIGNAL, &info, 0));
 }
 
-TEST(changes_with_results_are_made_too)
+/* Two sets that tell the same process by the same signal. */
+TEST(a_set_that_goes_leaves_those_of_others)
 {
-	struct devepoll_change change = { .events = EPOLLIN };
-	struct epoll_event event = { .events = EPOLLIN };
-	int set, fds[2], fd = eventfd_new();
+	int set[2], fds[2][2], extra[2], i, round;
+	siginfo_t info;
 
-	set = set_with_pipe(fds, 0);
-	ASSERT_LE(0, set);
-	change.fd = fd;
-	change.op = DEVEPOLL_ADD;
-	change.events = EPOLLIN | EPOLLET;
-	EXPECT_EQ(0, dep_change(set, &change));
-	EXPECT_EQ(-EEXIST, dep_change(set, &change));
-	ASSERT_EQ(0, eventfd_post(fd));
-	EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, fd));
-	/* As epoll does, it tells what is ready. */
-	change.op = DEVEPOLL_MOD;
-	EXPECT_EQ(0, dep_change(set, &change));
-	EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, fd));
-
-	change.events = EPOLLIN | EPOLLONESHOT;
-	EXPECT_EQ(-EINVAL, dep_change(set, &change));
-	change.events = EPOLLIN | EPOLLEXCLUSIVE;
-	EXPECT_EQ(-EINVAL, dep_change(set, &change));
-	change.events = EPOLLIN;
-	change.flags = DEVEPOLL_TELL_CLOSED;
-	EXPECT_EQ(-EINVAL, dep_change(set, &change));
-	change.flags = 0;
-
-	ASSERT_EQ(0, eventfd_post(fd));
-	ASSERT_EQ(1, signal_is_waiting(ONESIG_SIGNAL));
-	change.op = DEVEPOLL_DEL;
-	EXPECT_EQ(0, dep_change(set, &change));
-	EXPECT_EQ(0, signal_is_waiting(ONESIG_SIGNAL));
-	EXPECT_EQ(-ENOENT, dep_change(set, &change));
-
-	EXPECT_EQ(0, dep_epoll_ctl(set, EPOLL_CTL_ADD, fd, &event));
-	EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, fd));
-	event.events = EPOLLIN | EPOLLONESHOT;
-	EXPECT_EQ(-EINVAL, dep_epoll_ctl(set, EPOLL_CTL_MOD, fd, &event));
-	EXPECT_EQ(0, dep_epoll_ctl(set, EPOLL_CTL_DEL, fd, &event));
+	for (round = 0; round < 4; round++) {
+		for (i = 0; i < 2; i++) {
+			set[i] = onesig_with_pipe(ONESIG_SIGNAL, fds[i], 0);
+			ASSERT_LE(0, set[i]);
+		}
+		ASSERT_EQ(0, pipe_pair(extra));
+		ASSERT_EQ(8, dep_write_one(set[0], extra[0], POLLIN));
+		/* One that was taken counts no longer. */
+		ASSERT_EQ(0, put_byte(extra[1]));
+		ASSERT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, extra[0]));
+		for (i = 0; i < 2; i++)
+			ASSERT_EQ(0, put_byte(fds[i ^ (round & 1)][1]));
+		close(set[0]);
+		EXPECT_EQ(1, signal_is_waiting(ONESIG_SIGNAL));
+		if (round & 2) {
+			EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL,
+						      fds[1][0]));
+			close(set[1]);
+		} else {
+			close(set[1]);
+		}
+		EXPECT_EQ(0, signal_is_waiting(ONESIG_SIGNAL));
+		EXPECT_EQ(-EAGAIN, onesig_take(ONESIG_SIGNAL, &info, 0));
+		for (i = 0; i < 2; i++) {
+			close(fds[i][0]);
+			close(fds[i][1]);
+			close(extra[i]);
+		}
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -534,4 +534,35 @@ TEST_F(uring, shares_a_set_with_rings_and_threads)
 	ring_close(&other);
 }
 
+/*
+ * By fadvise a ring goes through the short door, in a worker of its own, which
+ * no signal ever reaches.
+ */
+TEST(a_worker_of_a_ring_is_not_told_by_signals)
+{
+	struct devepoll_signal args = {
+		.signo = SIGRTMIN + 3, .flags = DEVEPOLL_SIGNAL_THREAD,
+	};
+	struct io_uring_sqe *sqe;
+	struct ring ring;
+	int set, i;
+
+	ASSERT_EQ(0, ring_open(&ring, &ring_plain));
+	set = dep_open();
+	ASSERT_LE(0, set);
+	for (i = 0; i < 2; i++) {
+		sqe = io_uring_get_sqe(&ring.uring);
+		ASSERT_NE(NULL, sqe);
+		io_uring_prep_fadvise(sqe, set, address_of(&args), 0,
+				      DEVEPOLL_SIGNAL);
+		sqe->user_data = i;
+		ASSERT_EQ(0, ring_submit(&ring));
+		EXPECT_EQ(i ? 0 : -EINVAL, ring_result(&ring, i));
+		/* Its process may be told. */
+		args.flags = 0;
+	}
+	close(set);
+	ring_close(&ring);
+}
+
 TEST_HARNESS_MAIN

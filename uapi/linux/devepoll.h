@@ -415,11 +415,17 @@ struct devepoll_signal {
  * has fds, and none is ever lost, whatever RLIMIT_SIGPENDING is.
  *
  * An fd that leaves the set, by a request or by the last close of its file,
- * takes its waiting signal with it.  The set can't be waited for or mapped.
+ * takes its waiting signal with it; but where it is not a real-time signal, one
+ * that says nothing (SI_USER of process 0) may come, since others may have sent
+ * the signal too.  The set can't be waited for or mapped.
+ *
+ * A file of FUSE can't be added (EPERM): it is asked by whom nobody can kill.
+ * Each fd counts as four of the user's watches.
  *
  * Return: 0, or -1 with errno
  * EFAULT: the argument can't be read;
- * EINVAL: no such signal, or not one that can be used; unknown flags;
+ * EINVAL: no such signal, or not one that can be used; unknown flags; the
+ * caller is a thread of an io_uring, and DEVEPOLL_SIGNAL_THREAD is given;
  * E2BIG: a part of the argument is not known to this kernel and not 0;
  * EBUSY: the set belongs to one of the interfaces already, or to a signal;
  * ENOMEM: no memory;

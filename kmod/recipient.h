@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who is told by signals: a process or a thread, and by which signal.
+ */
+#ifndef DEVEPOLL_RECIPIENT_H
+#define DEVEPOLL_RECIPIENT_H
+
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+struct pid;
+struct sigpending;
+struct task_struct;
+
+/**
+ * struct dep_recipient - who is told, and by which signal
+ * @refs: the sets that tell it, and each of their siginfos
+ * @node: under the lock of recipient.c: in its table
+ * @signo: const: the signal
+ * @thread: const: the thread, or NULL if it is the process
+ * @process: const: the process, or NULL
+ * @uid: const: the real user who asked for signals
+ * @euid: const: the effective one
+ * @queued: S: siginfos that were queued; those that have been taken since come
+ *	first, most of them
+ */
+struct dep_recipient {
+	refcount_t refs;
+	struct hlist_node node;
+	int signo;
+	struct task_struct *thread;
+	struct pid *process;
+	kuid_t uid;
+	kuid_t euid;
+	struct list_head queued;
+};
+
+struct dep_recipient *dep_recipient_get(int signo, bool thread);
+void dep_recipient_put(struct dep_recipient *to);
+
+struct task_struct *dep_recipient_task(const struct dep_recipient *to);
+bool dep_recipient_takes(const struct dep_recipient *to,
+			 struct task_struct *task);
+bool dep_recipient_is_exiting(const struct dep_recipient *to,
+			      const struct task_struct *task);
+struct sigpending *dep_recipient_queue(const struct dep_recipient *to,
+				       struct task_struct *task);
+void dep_recipient_notify(const struct dep_recipient *to,
+			  struct task_struct *task);
+
+#endif /* DEVEPOLL_RECIPIENT_H */
