@@ -362,7 +362,7 @@ TEST_F(load, mode_is_a_parameter)
 }
 
 /*
- * The kernel allocates for the module's own code last.  A load that fails leaves
+ * The kernel allocates for the module last of all.  A load that fails leaves
  * nothing behind; one that succeeds may lack /dev/poll, but no more.
  */
 TEST_F(load, every_failed_allocation_is_survived)
