@@ -321,7 +321,7 @@ void dep_item_close(struct dep_item *item)
 	bool idle = !dep_instance_has_work(inst);
 
 	lockdep_assert_held(&inst->lock);
-	percpu_counter_inc(&inst->user->epoll_watches);
+	percpu_counter_add(&inst->user->epoll_watches, item_charge(item));
 	item->mode |= DEP_MODE_CLOSED;
 	item->watch = NULL;
 	dep_item_list(item);

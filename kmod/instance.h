@@ -105,9 +105,9 @@
  * the kernel, which tells nobody: whoever sends looks whether it is in a list.
  *
  * A recipient is shared by all sets that tell the same process or thread by the
- * same signal, with the same rights, and lives as long as one of them, or one
- * of their siginfos.  It knows which of these were queued: so it is seen at
- * once whether another one waits when one is taken back.
+ * same signal, and lives as long as one of them, or one of their siginfos.  It
+ * knows which of these were queued: so it is seen at once whether another one
+ * waits when one is taken back.
  *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its

@@ -57,6 +57,9 @@
 /* Commands of rings that one interrupt wakes. */
 #define DEP_WAKE_BATCH		64
 
+/* Signal sets of one user that ask their files at the same time. */
+#define DEP_ASKS_MOST		32
+
 /* Signals that one interrupt sends, or a worker between two looks around. */
 #define DEP_SEND_BATCH		32
 

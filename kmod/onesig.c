@@ -10,6 +10,7 @@
  * asks the files whose wake-ups said too little.  One of them is under way, or
  * the waiter is queued.
  */
+#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/percpu_counter.h>
@@ -40,6 +41,8 @@ static_assert(DEVEPOLL_SIGNAL == 0x40085013);
  * @stopping: L: the set is being closed, the waiter stays off
  * @inst: const: the instance
  * @to: const: the recipient
+ * @from: const: who asked for signals
+ * @asks: const: where @work is done
  * @work: asks, and sends what an interrupt has left
  */
 struct dep_onesig {
@@ -48,6 +51,8 @@ struct dep_onesig {
 	bool stopping;
 	struct dep_instance *inst;
 	struct dep_recipient *to;
+	struct dep_sender from;
+	struct dep_asks *asks;
 	struct work_struct work;
 };
 
@@ -131,7 +136,7 @@ static void onesig_wake(struct dep_waiter *waiter)
 
 	onesig = container_of(waiter, struct dep_onesig, waiter);
 	if (!onesig_send(onesig))
-		queue_work(dep_worker_asks, &onesig->work);
+		queue_work(onesig->asks->queue, &onesig->work);
 }
 
 static void onesig_work(struct work_struct *work)
@@ -144,12 +149,12 @@ static void onesig_work(struct work_struct *work)
 		dep_ready_ask(onesig->inst, true);
 	/* Others are waiting for a worker, too. */
 	if (!onesig_send(onesig))
-		queue_work(dep_worker_asks, &onesig->work);
+		queue_work(onesig->asks->queue, &onesig->work);
 }
 
 /*
- * A file of FUSE is asked by a program, which may never answer.  The workers,
- * which can't be killed, are there for all users.
+ * A file of FUSE is asked by a program, which may never answer, and the worker,
+ * which can't be killed, would keep the set from being closed.
  */
 static bool file_is_fuse(const struct file *file)
 {
@@ -167,12 +172,13 @@ static bool file_is_fuse(const struct file *file)
  */
 int dep_onesig_join(struct dep_item *item)
 {
+	struct dep_onesig *onesig = item->inst->onesig;
 	struct dep_siginfo *info;
 
 	lockdep_assert_held(&item->inst->mtx);
 	if (file_is_fuse(item->file))
 		return -EPERM;
-	info = dep_siginfo_new(item->inst->onesig->to, item->fd);
+	info = dep_siginfo_new(onesig->to, onesig->from, item->fd);
 	if (!info)
 		return -ENOMEM;
 	info->item = item;
@@ -194,6 +200,15 @@ static bool signal_is_usable(int signo)
 				      rt_sigmask(SIGFPE) | rt_sigmask(SIGSYS)));
 }
 
+static void onesig_destroy(struct dep_onesig *onesig)
+{
+	if (onesig->asks)
+		dep_asks_put(onesig->asks);
+	if (onesig->to)
+		dep_recipient_put(onesig->to);
+	kfree(onesig);
+}
+
 static struct dep_onesig *onesig_new(struct dep_instance *inst,
 				     const struct devepoll_signal *args)
 {
@@ -204,22 +219,19 @@ static struct dep_onesig *onesig_new(struct dep_instance *inst,
 		return NULL;
 	onesig->to = dep_recipient_get(args->signo, args->flags &
 				       DEVEPOLL_SIGNAL_THREAD);
-	if (!onesig->to) {
-		kfree(onesig);
+	onesig->asks = dep_asks_get(inst->user);
+	if (!onesig->to || !onesig->asks) {
+		onesig_destroy(onesig);
 		return NULL;
 	}
+	onesig->from.uid = current_uid();
+	onesig->from.euid = current_euid();
 	INIT_LIST_HEAD(&onesig->waiter.link);
 	onesig->waiter.wake = onesig_wake;
 	INIT_LIST_HEAD(&onesig->due);
 	onesig->inst = inst;
 	INIT_WORK(&onesig->work, onesig_work);
 	return onesig;
-}
-
-static void onesig_destroy(struct dep_onesig *onesig)
-{
-	dep_recipient_put(onesig->to);
-	kfree(onesig);
 }
 
 /* Makes the set a signal set, if it is nothing else yet. */

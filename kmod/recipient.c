@@ -19,14 +19,15 @@
 
 /* Innermost, with interrupts off: the last reference may go in one. */
 static DEFINE_SPINLOCK(recipients_lock);
-static DEFINE_HASHTABLE(recipients, 8);
+static DEFINE_HASHTABLE(recipients, 10);
 
-/* The bucket of a thread, or of a process. */
+/* The bucket of a thread, or of a process, and the signal. */
 static struct hlist_head *recipients_of(const struct dep_recipient *to)
 {
-	const void *who = to->thread ? (void *)to->thread : to->process;
+	unsigned long who = to->thread ? (unsigned long)to->thread :
+					 (unsigned long)to->process;
 
-	return &recipients[hash_ptr(who, HASH_BITS(recipients))];
+	return &recipients[hash_long(who + to->signo, HASH_BITS(recipients))];
 }
 
 static struct dep_recipient *recipient_find(const struct dep_recipient *like)
@@ -36,8 +37,7 @@ static struct dep_recipient *recipient_find(const struct dep_recipient *like)
 	lockdep_assert_held(&recipients_lock);
 	hlist_for_each_entry(to, recipients_of(like), node) {
 		if (to->thread == like->thread &&
-		    to->process == like->process && to->signo == like->signo &&
-		    uid_eq(to->uid, like->uid) && uid_eq(to->euid, like->euid))
+		    to->process == like->process && to->signo == like->signo)
 			return to;
 	}
 	return NULL;
@@ -71,8 +71,6 @@ struct dep_recipient *dep_recipient_get(int signo, bool thread)
 	to->signo = signo;
 	to->thread = thread ? get_task_struct(current) : NULL;
 	to->process = thread ? NULL : get_pid(task_tgid(current));
-	to->uid = current_uid();
-	to->euid = current_euid();
 	INIT_LIST_HEAD(&to->queued);
 
 	spin_lock_irq(&recipients_lock);
@@ -162,17 +160,16 @@ struct sigpending *dep_recipient_queue(const struct dep_recipient *to,
 }
 
 /* The rule of F_SETSIG: the program may run for another user by now. */
-static bool recipient_allows(const struct dep_recipient *to,
-			     struct task_struct *task)
+static bool task_allows(struct task_struct *task, struct dep_sender from)
 {
 	const struct cred *cred = __task_cred(task);
 
-	return uid_eq(to->euid, GLOBAL_ROOT_UID) ||
-	       uid_eq(to->euid, cred->suid) || uid_eq(to->euid, cred->uid) ||
-	       uid_eq(to->uid, cred->suid) || uid_eq(to->uid, cred->uid);
+	return uid_eq(from.euid, GLOBAL_ROOT_UID) ||
+	       uid_eq(from.euid, cred->suid) || uid_eq(from.euid, cred->uid) ||
+	       uid_eq(from.uid, cred->suid) || uid_eq(from.uid, cred->uid);
 }
 
-/* As the kernel decides whether to drop a signal, but for SIGKILL and SIGSTOP. */
+/* As the kernel decides whether to drop a signal that can be ignored. */
 static bool task_ignores(struct task_struct *task, int signo)
 {
 	struct k_sigaction *action = &task_sighand(task)->action[signo - 1];
@@ -190,15 +187,16 @@ static bool task_ignores(struct task_struct *task, int signo)
  * dep_recipient_takes() - may it be sent the signal, and does it want it?
  * @to: the recipient
  * @task: dep_recipient_task(), S is held
+ * @from: who asked for the signal
  *
  * Return: false if it ends, ignores the signal, or runs for another user.
  */
 bool dep_recipient_takes(const struct dep_recipient *to,
-			 struct task_struct *task)
+			 struct task_struct *task, struct dep_sender from)
 {
 	return !dep_recipient_is_exiting(to, task) &&
 	       !(task->signal->flags & SIGNAL_GROUP_EXIT) &&
-	       !task_ignores(task, to->signo) && recipient_allows(to, task);
+	       !task_ignores(task, to->signo) && task_allows(task, from);
 }
 
 /* Would it take the signal off the queue once it is woken? */

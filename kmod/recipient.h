@@ -16,13 +16,11 @@ struct task_struct;
 
 /**
  * struct dep_recipient - who is told, and by which signal
- * @refs: the sets that tell it, and each of their siginfos
+ * @refs: the sets that tell it, whoever made them, and each of their siginfos
  * @node: under the lock of recipient.c: in its table
  * @signo: const: the signal
  * @thread: const: the thread, or NULL if it is the process
  * @process: const: the process, or NULL
- * @uid: const: the real user who asked for signals
- * @euid: const: the effective one
  * @queued: S: siginfos that were queued; those that have been taken since come
  *	first, most of them
  */
@@ -32,9 +30,17 @@ struct dep_recipient {
 	int signo;
 	struct task_struct *thread;
 	struct pid *process;
+	struct list_head queued;
+};
+
+/**
+ * struct dep_sender - the user who asked for signals
+ * @uid: the real one
+ * @euid: the effective one
+ */
+struct dep_sender {
 	kuid_t uid;
 	kuid_t euid;
-	struct list_head queued;
 };
 
 struct dep_recipient *dep_recipient_get(int signo, bool thread);
@@ -42,7 +48,7 @@ void dep_recipient_put(struct dep_recipient *to);
 
 struct task_struct *dep_recipient_task(const struct dep_recipient *to);
 bool dep_recipient_takes(const struct dep_recipient *to,
-			 struct task_struct *task);
+			 struct task_struct *task, struct dep_sender from);
 bool dep_recipient_is_exiting(const struct dep_recipient *to,
 			      const struct task_struct *task);
 struct sigpending *dep_recipient_queue(const struct dep_recipient *to,

@@ -98,6 +98,22 @@ static int siginfo_code(int signo, u16 events)
 	return POLL_OUT;
 }
 
+/*
+ * Is another one of ours queued by the same signal?  Looks at @most, and says
+ * so too if these have been taken since.
+ */
+static bool siginfo_has_own_peer(struct dep_recipient *to, unsigned int most)
+{
+	struct dep_siginfo *peer, *next;
+
+	list_for_each_entry_safe(peer, next, &to->queued, peer) {
+		if (!list_empty(&peer->entry.queue.list) || !most--)
+			return true;
+		list_del_init(&peer->peer);
+	}
+	return false;
+}
+
 /* True if it was not in the queue. */
 static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 			  u16 events)
@@ -107,7 +123,7 @@ static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 	struct sigpending *pending;
 	bool idle;
 
-	if (info->retired || !dep_recipient_takes(to, task))
+	if (info->retired || !dep_recipient_takes(to, task, info->from))
 		return false;
 	idle = list_empty(&queue->list);
 	if (idle) {
@@ -123,24 +139,12 @@ static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 	pending = dep_recipient_queue(to, task);
 	dep_sigqueue_enter(&info->entry);
 	list_add_tail(&queue->list, &pending->list);
+	/* Signals are taken in the order of the queue, most of them. */
+	siginfo_has_own_peer(to, 2);
 	list_move_tail(&info->peer, &to->queued);
 	sigaddset(&pending->signal, to->signo);
 	dep_recipient_notify(to, task);
 	return true;
-}
-
-/* Is another one of ours queued by the same signal? */
-static bool siginfo_has_own_peer(struct dep_recipient *to)
-{
-	struct dep_siginfo *peer, *next;
-
-	list_for_each_entry_safe(peer, next, &to->queued, peer) {
-		if (!list_empty(&peer->entry.queue.list))
-			return true;
-		/* It was taken since. */
-		list_del_init(&peer->peer);
-	}
-	return false;
 }
 
 /* Or of somebody else?  True too if the queue is too long to tell. */
@@ -179,7 +183,8 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 		return false;
 	list_del_init(&queue->list);
 	dep_sigqueue_leave(&info->entry);
-	if (signo >= SIGRTMIN && !siginfo_has_own_peer(info->to) &&
+	if (signo >= SIGRTMIN &&
+	    !siginfo_has_own_peer(info->to, DEP_PEER_SEARCH) &&
 	    !siginfo_has_other_peer(signo, pending))
 		sigdelset(&pending->signal, signo);
 	return true;
@@ -188,12 +193,14 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 /**
  * dep_siginfo_new() - make the siginfo of an item
  * @to: who is told; lives at least until this returns
+ * @from: the user who asked for it
  * @fd: the number
  *
  * Return: the siginfo, on which the caller has the one reference, or NULL
  * without memory.
  */
-struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to, int fd)
+struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
+				    struct dep_sender from, int fd)
 {
 	struct dep_siginfo *info;
 
@@ -205,6 +212,7 @@ struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to, int fd)
 	refcount_set(&info->refs, 1);
 	refcount_inc(&to->refs);
 	info->to = to;
+	info->from = from;
 	info->fd = fd;
 	INIT_LIST_HEAD(&info->peer);
 	INIT_LIST_HEAD(&info->due);

@@ -12,9 +12,9 @@
 #include <linux/types.h>
 
 #include "compat.h"
+#include "recipient.h"
 
 struct dep_item;
-struct dep_recipient;
 
 /**
  * struct dep_siginfo - the siginfo of one item
@@ -24,6 +24,7 @@ struct dep_recipient;
  *	that it was taken; or empty
  * @refs: the item, and whoever sends it this moment
  * @to: const: the recipient
+ * @from: const: the user who asked for signals
  * @fd: const: the number
  * @item: const: the item; not to be looked into once it is unhooked
  * @due: L: in dep_onesig.due, or empty
@@ -35,13 +36,15 @@ struct dep_siginfo {
 	struct list_head peer;
 	refcount_t refs;
 	struct dep_recipient *to;
+	struct dep_sender from;
 	int fd;
 	struct dep_item *item;
 	struct list_head due;
 	struct rcu_head rcu;
 };
 
-struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to, int fd);
+struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
+				    struct dep_sender from, int fd);
 void dep_siginfo_put(struct dep_siginfo *info);
 bool dep_siginfo_send(struct dep_siginfo *info, u16 events);
 void dep_siginfo_retire(struct dep_siginfo *info);

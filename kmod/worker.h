@@ -5,12 +5,30 @@
 #ifndef DEVEPOLL_WORKER_H
 #define DEVEPOLL_WORKER_H
 
+#include <linux/list.h>
 #include <linux/workqueue.h>
 
 struct file;
+struct user_struct;
+
+/**
+ * struct dep_asks - the queue in which one user's signal sets ask their files
+ * @link: in the list of worker.c
+ * @refs: his signal sets
+ * @user: const: the user, who lives as long as one of them
+ * @queue: const: the queue
+ */
+struct dep_asks {
+	struct list_head link;
+	unsigned int refs;
+	struct user_struct *user;
+	struct workqueue_struct *queue;
+};
 
 extern struct workqueue_struct *dep_worker_wakes;
-extern struct workqueue_struct *dep_worker_asks;
+
+struct dep_asks *dep_asks_get(struct user_struct *user);
+void dep_asks_put(struct dep_asks *asks);
 
 void dep_worker_fput(struct file *file);
 
