@@ -26,7 +26,7 @@
 #error "devepoll does not work on PREEMPT_RT"
 #endif
 
-/* There the queue's reference on one of our siginfos would never be dropped. */
+/* Without it the queue's reference on a siginfo of ours is never dropped. */
 #if defined(DEP_HAVE_SIGQUEUE_REF) && !defined(CONFIG_POSIX_TIMERS)
 #error "devepoll needs CONFIG_POSIX_TIMERS"
 #endif

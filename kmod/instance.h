@@ -45,7 +45,8 @@
  *     The siglock of whoever is told by signals (spin lock, interrupts off),
  *     from irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
  *     under it, so 4 to 7 nest in it.  recipient.c has a lock of its own for
- *     its table, under which nothing is taken.
+ *     its table, under which nothing is taken.  worker.c has a mutex for its
+ *     list of queues, taken with nothing held.
  *  4. The wait-queue head of the watched file (spin lock, interrupts off),
  *     taken by remove_wait_queue under 3, and by the kernel before it calls
  *     dep_watch_wake.
@@ -107,7 +108,13 @@
  * A recipient is shared by all sets that tell the same process or thread by the
  * same signal, and lives as long as one of them, or one of their siginfos.  It
  * knows which of these were queued: so it is seen at once whether another one
- * waits when one is taken back.
+ * waits when one is taken back.  Once it has gone nobody looks there any more,
+ * and siginfos are freed without leaving.
+ *
+ * A signal set asks its files in the queue of its user (worker.c), which lives
+ * from the first to the last of his signal sets.  The set's own work is over,
+ * or cancelled, before it lets the queue go; and no worker in it drops a last
+ * reference, or the queue would wait for itself.
  *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its

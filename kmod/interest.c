@@ -241,7 +241,7 @@ static int interest_set_file(struct dep_instance *inst, struct file *file,
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0, or
  * -EBADF: not open, or opened with O_PATH;
- * -EPERM: a file that can't be polled;
+ * -EPERM: a file that can't be polled, or, in a signal set, one of FUSE;
  * -ELOOP: a set, ours or in-tree epoll's;
  * -ENOSPC: no room in the set, or a limit of the user or of the file;
  * -ENOMEM: no memory.

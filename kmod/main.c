@@ -82,7 +82,7 @@ static int __init devepoll_init(void)
 		goto err_watch;
 	err = dep_device_register(mode);
 	if (err) {
-		pr_err("the nodes can't be registered (%d)\n", err);
+		pr_err("the node can't be registered (%d)\n", err);
 		goto err_release;
 	}
 	dep_stats_init();

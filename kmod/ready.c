@@ -697,17 +697,17 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	pass_init(&pass, inst, 0);
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	/*
-	 * Another pass has come between, and what was sent no longer carries
-	 * the number of this one: it would be sent once more.
-	 */
-	if (results->nr && results->pass != inst->pass) {
+	if (!results->nr) {
+		results->pass = pass_number(inst);
+	} else if (results->pass != inst->pass) {
+		/*
+		 * Another pass has come between, and what was sent no longer
+		 * carries the number of this one: it would be sent once more.
+		 */
 		mutex_unlock(&inst->mtx);
 		return 0;
 	}
 	ready_begin(inst);
-	if (!results->nr)
-		results->pass = pass_number(inst);
 	pass.number = results->pass;
 	pass.results = results;
 	pass_run(&pass, results->max - results->nr);

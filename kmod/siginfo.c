@@ -99,19 +99,18 @@ static int siginfo_code(int signo, u16 events)
 }
 
 /*
- * Is another one of ours queued by the same signal?  Looks at @most, and says
- * so too if these have been taken since.
+ * Forgets siginfos that have been taken since they were queued: those in front,
+ * for most signals are taken in the order of the queue, and so many at most.
  */
-static bool siginfo_has_own_peer(struct dep_recipient *to, unsigned int most)
+static void siginfo_forget_taken(struct dep_recipient *to, unsigned int most)
 {
 	struct dep_siginfo *peer, *next;
 
 	list_for_each_entry_safe(peer, next, &to->queued, peer) {
 		if (!list_empty(&peer->entry.queue.list) || !most--)
-			return true;
+			return;
 		list_del_init(&peer->peer);
 	}
-	return false;
 }
 
 /* True if it was not in the queue. */
@@ -139,12 +138,19 @@ static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 	pending = dep_recipient_queue(to, task);
 	dep_sigqueue_enter(&info->entry);
 	list_add_tail(&queue->list, &pending->list);
-	/* Signals are taken in the order of the queue, most of them. */
-	siginfo_has_own_peer(to, 2);
+	/* More than is added: the list never grows long of what was taken. */
+	siginfo_forget_taken(to, 2);
 	list_move_tail(&info->peer, &to->queued);
 	sigaddset(&pending->signal, to->signo);
 	dep_recipient_notify(to, task);
 	return true;
+}
+
+/* Is another one of ours queued?  True too if there are too many to tell. */
+static bool siginfo_has_own_peer(struct dep_recipient *to)
+{
+	siginfo_forget_taken(to, DEP_PEER_SEARCH);
+	return !list_empty(&to->queued);
 }
 
 /* Or of somebody else?  True too if the queue is too long to tell. */
@@ -184,7 +190,7 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 	list_del_init(&queue->list);
 	dep_sigqueue_leave(&info->entry);
 	if (signo >= SIGRTMIN &&
-	    !siginfo_has_own_peer(info->to, DEP_PEER_SEARCH) &&
+	    !siginfo_has_own_peer(info->to) &&
 	    !siginfo_has_other_peer(signo, pending))
 		sigdelset(&pending->signal, signo);
 	return true;

@@ -13,6 +13,7 @@
 #include "kselftest_harness.h"
 
 #include "devpoll.h"
+#include "fault_page.h"
 #include "helpers.h"
 
 #define NUMBERS		32
@@ -222,6 +223,60 @@ TEST(two_threads_that_choose_at_once_agree)
 		EXPECT_EQ(0, close(fd));
 	}
 	close(event);
+}
+
+/* One whose results go on in a page that is not there yet. */
+struct slow_wait {
+	struct task task;
+	int fd;
+	struct pollfd *out;
+};
+
+static long wait_slowly(void *arg)
+{
+	struct slow_wait *slow = arg;
+
+	return dp_wait(DP_LINUX, slow->fd, slow->out, NUMBERS, 0);
+}
+
+/* It must not begin anew with what the other wait has met. */
+TEST(a_wait_in_between_makes_no_result_come_twice)
+{
+	enum { FDS = 10, BEFORE = 4 };
+	int i, n, event, times[FDS] = {};
+	struct pollfd out[NUMBERS];
+	struct slow_wait slow = {};
+	struct fault_page page;
+
+	NEEDS_THREADS();
+	ASSERT_EQ(0, fault_page_open(&page)) TH_LOG("no userfaultfd here");
+	ASSERT_LE(0, (slow.fd = dp_open()));
+	ASSERT_LE(0, (event = eventfd_new()));
+	for (i = 0; i < FDS; i++) {
+		ASSERT_EQ(FIRST_NUMBER + i, dup2(event, FIRST_NUMBER + i));
+		ASSERT_EQ(8, dp_set(slow.fd, FIRST_NUMBER + i, POLLOUT));
+	}
+	slow.out = (struct pollfd *)fault_page_start(&page) - BEFORE;
+	/* This one is there. */
+	memset(slow.out, 0, BEFORE * sizeof(*out));
+	ASSERT_EQ(0, task_start(&slow.task, wait_slowly, &slow));
+	ASSERT_EQ(0, fault_page_await(&page));
+	EXPECT_EQ(FDS, dp_wait(DP_LINUX, slow.fd, out, NUMBERS, 0));
+	ASSERT_EQ(0, fault_page_provide(&page));
+	n = task_join(&slow.task);
+	ASSERT_LE(BEFORE, n);
+	ASSERT_GE(FDS, n);
+	for (i = 0; i < n; i++)
+		times[slow.out[i].fd - FIRST_NUMBER]++;
+	for (i = 0; i < FDS; i++)
+		EXPECT_GE(1, times[i]);
+	/* What it left is there. */
+	EXPECT_EQ(FDS, dp_wait(DP_LINUX, slow.fd, out, NUMBERS, 0));
+	for (i = 0; i < FDS; i++)
+		close(FIRST_NUMBER + i);
+	close(event);
+	close(slow.fd);
+	fault_page_close(&page);
 }
 
 TEST_HARNESS_MAIN

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
-#include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -18,6 +17,7 @@
 
 #include "kselftest_harness.h"
 
+#include "fault_page.h"
 #include "helpers.h"
 
 /* Numbers under which a file is added often, so that asking takes long. */
@@ -239,8 +239,7 @@ FIXTURE(taker) {
 	struct set set;
 	int event;
 	int fds[2];
-	int faults;
-	char *memory;
+	struct fault_page page;
 	struct evpoll *evp;
 	int calls;
 	struct task task;
@@ -263,40 +262,18 @@ static long take(void *arg)
 /* What it tells goes to a page that is not there until we provide it. */
 static int map_argument(taker_data *self)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register missing = {
-		.range.len = getpagesize(),
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
+	int err = fault_page_open(&self->page);
 
-	self->faults = syscall(SYS_userfaultfd, O_CLOEXEC);
-	self->memory = mmap(NULL, 2 * getpagesize(), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (self->faults < 0 || self->memory == MAP_FAILED)
-		return -errno;
-	missing.range.start = (unsigned long)self->memory + getpagesize();
-	self->evp = (struct evpoll *)(missing.range.start -
+	if (err)
+		return err;
+	self->evp = (struct evpoll *)(fault_page_start(&self->page) -
 				      offsetof(struct evpoll, ep_resoff));
 	self->evp->ep_timeout = -1;
-	if (ioctl(self->faults, UFFDIO_API, &api) ||
-	    ioctl(self->faults, UFFDIO_REGISTER, &missing))
-		return -errno;
 	return 0;
-}
-
-static int let_it_go_on(taker_data *self)
-{
-	struct uffdio_zeropage page = {
-		.range.start = (unsigned long)self->memory + getpagesize(),
-		.range.len = getpagesize(),
-	};
-
-	return ioctl(self->faults, UFFDIO_ZEROPAGE, &page) ? -errno : 0;
 }
 
 FIXTURE_SETUP(taker)
 {
-	self->faults = -1;
 	ASSERT_EQ(0, set_open(&self->set, &backend_devepoll, ROOM));
 	ASSERT_EQ(0, map_argument(self)) TH_LOG("no userfaultfd here");
 	self->event = eventfd_new();
@@ -310,8 +287,7 @@ FIXTURE_TEARDOWN(taker)
 	set_close(&self->set);
 	close(self->event);
 	close_pair(self->fds);
-	close(self->faults);
-	munmap(self->memory, 2 * getpagesize());
+	fault_page_close(&self->page);
 }
 
 /*
@@ -320,7 +296,6 @@ FIXTURE_TEARDOWN(taker)
  */
 static int start_and_overtake(taker_data *self, int calls)
 {
-	struct uffd_msg message;
 	int ret;
 
 	self->calls = calls;
@@ -331,12 +306,13 @@ static int start_and_overtake(taker_data *self, int calls)
 		ret = waiter_start(&self->waiter, &self->set, -1);
 	if (!ret)
 		ret = eventfd_post(self->event);
+	if (!ret)
+		ret = fault_page_await(&self->page);
 	if (ret)
 		return ret;
-	if (read(self->faults, &message, sizeof(message)) != sizeof(message) ||
-	    shutdown(self->fds[1], SHUT_RDWR))
+	if (shutdown(self->fds[1], SHUT_RDWR))
 		return -errno;
-	return let_it_go_on(self);
+	return fault_page_provide(&self->page);
 }
 
 TEST_F(taker, that_exits_wakes_the_next_waiter_for_what_it_left)

@@ -190,7 +190,7 @@ struct evpoll_packed {
  * the set can be removed nevertheless);
  * EEXIST: ADD of what is there;
  * ENOENT: MOD or DEL of what is not there;
- * EPERM: a file that can't be polled;
+ * EPERM: a file that can't be polled, or, in a signal set, one of FUSE;
  * EINVAL: unknown op or bit; the set itself; EPOLLEXCLUSIVE in a MOD, for a
  * set, or with bits that epoll_ctl(2) forbids; DEVEPOLL_TRUST without EPOLLET;
  * ELOOP: a set of the device that would make a cycle, or sets nested too deep;
@@ -419,8 +419,9 @@ struct devepoll_signal {
  * that says nothing (SI_USER of process 0) may come, since others may have sent
  * the signal too.  The set can't be waited for or mapped.
  *
- * A file of FUSE can't be added (EPERM): it is asked by whom nobody can kill.
- * Each fd counts as four of the user's watches.
+ * A file of FUSE can't be added (EPERM), since a worker, which can't be killed,
+ * would have to wait for a program's answer.  Each fd counts as four of the
+ * user's watches.
  *
  * Return: 0, or -1 with errno
  * EFAULT: the argument can't be read;
