@@ -25,6 +25,16 @@ host_mirror() {
 	return 1
 }
 
+# Two builds may be fetching at once, and apt does not wait for another one.
+archive_lock() {
+	exec {archive_fd}>"$apt_dir/lock"
+	flock "$archive_fd"
+}
+
+archive_unlock() {
+	exec {archive_fd}>&-
+}
+
 # archive_open [--sources] SUITE...: select suites for the calls below, refresh
 # the index
 archive_open() {
@@ -46,6 +56,7 @@ archive_open() {
 	mkdir -p "$apt_dir/state/lists/partial" "$apt_dir/cache/archives/partial" \
 		"$apt_dir/none" ||
 		die "cannot write to $cache"
+	archive_lock
 	: >"$apt_dir/state/status"
 	for suite; do
 		local uri=$mirror
@@ -82,12 +93,20 @@ archive_open() {
 	step "reading the index of $*" apt-get -c "$apt_dir/apt.conf" \
 		-o APT::Update::Error-Mode=any update ||
 		die "the archive's index can't be read or does not verify"
+	archive_unlock
 }
 
-# archive_find PATTERN: the newest package whose whole name matches
-archive_find() {
+# archive_search PATTERN: packages whose whole name matches, the newest first
+archive_search() {
+	archive_lock
 	apt-cache -c "$apt_dir/apt.conf" --names-only search "^$1\$" |
-		cut -d' ' -f1 | sort -V | tail -n 1
+		cut -d' ' -f1 | sort -Vr
+	archive_unlock
+}
+
+# archive_find PATTERN: the newest of them
+archive_find() {
+	archive_search "$1" | sed -n 1p
 }
 
 # archive_get NAME...: download into $cache/packages, print the files' paths;
@@ -95,6 +114,7 @@ archive_find() {
 archive_get() {
 	local files
 	mkdir -p "$cache/packages"
+	archive_lock
 	files=$(cd "$apt_dir/none" && set -o pipefail &&
 		apt-get -c "$apt_dir/apt.conf" --print-uris download "$@" |
 		cut -d' ' -f2) || die "the archive has not all of: $*"
@@ -102,6 +122,7 @@ archive_get() {
 	(cd "$cache/packages" && step "fetching $*" \
 		apt-get -q -c "$apt_dir/apt.conf" download "$@") ||
 		die "cannot download $*"
+	archive_unlock
 	# shellcheck disable=SC2001 # many lines
 	sed "s|^|$cache/packages/|" <<<"$files"
 }
@@ -110,7 +131,9 @@ archive_get() {
 # upstream; its suites were opened with --sources
 archive_get_source() {
 	mkdir -p "$2" || return 1
+	archive_lock
 	(cd "$2" && step "fetching the source of $1" \
 		apt-get -q -c "$apt_dir/apt.conf" --download-only source "$1") ||
 		die "cannot download the source of $1"
+	archive_unlock
 }
