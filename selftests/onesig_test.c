@@ -172,6 +172,13 @@ TEST_F(onesig, goes_when_its_fd_is_removed)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	ASSERT_EQ(8, dep_write_one(self->set, self->event, POLLREMOVE));
 	EXPECT_EQ(POLLIN, onesig_band(self->signo, self->pipe[0]));
+	/* The other's, which was taken, is no reason to leave the signal. */
+	ASSERT_EQ(0, eventfd_take(self->event));
+	ASSERT_EQ(8, dep_write_one(self->set, self->event, POLLIN));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(1, signal_is_waiting(self->signo));
+	ASSERT_EQ(8, dep_write_one(self->set, self->event, POLLREMOVE));
+	EXPECT_TRUE(onesig_is_silent(self->signo));
 }
 
 TEST_F(onesig, goes_when_its_file_is_closed)
