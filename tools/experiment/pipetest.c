@@ -59,6 +59,16 @@ static void read_options(int argc, char **argv)
 	generations = number_of("GENERATIONS", argv[first + 2], 1, 1L << 40);
 }
 
+static void put(int pipe)
+{
+	ssize_t n = write(ends[pipe][1], buf, bufsize);
+
+	if (n < 0)
+		err(1, "write to pipe %d", pipe + 1);
+	if (n != bufsize)
+		errx(1, "pipe %d is full", pipe + 1);
+}
+
 static void make_pipes(int maxfds)
 {
 	int i, ret;
@@ -75,6 +85,10 @@ static void make_pipes(int maxfds)
 			err(1, "pipe %d of %d", i + 1, pipes);
 		if (ends[i][0] >= maxfds)
 			errx(1, "too many files are open already");
+		/* It allocates a page for the first message, and keeps it. */
+		put(i);
+		if (read(ends[i][0], buf, buf_len) != bufsize)
+			err(1, "read from pipe %d", i + 1);
 		pipe_of[ends[i][0]] = i;
 		ret = engine->add(set, ends[i][0], POLLIN);
 		if (ret)
@@ -85,16 +99,6 @@ static void make_pipes(int maxfds)
 	if (fcntl(ends[pipes - 1][1], F_GETPIPE_SZ) < threads * bufsize)
 		errx(1, "%d messages of %d bytes do not fit into a pipe",
 		     threads, bufsize);
-}
-
-static void put(int pipe)
-{
-	ssize_t n = write(ends[pipe][1], buf, bufsize);
-
-	if (n < 0)
-		err(1, "write to pipe %d", pipe + 1);
-	if (n != bufsize)
-		errx(1, "pipe %d is full", pipe + 1);
 }
 
 static long pass_on(const struct pollfd *event)
