@@ -183,7 +183,7 @@ int dep_area_alloc(struct dep_instance *inst, u32 slots)
 
 	mutex_lock(&inst->map_lock);
 	err = -EPERM;
-	if (atomic_read(&inst->mappings))
+	if (dep_area_is_used(inst))
 		goto out;
 	more = fresh.nr - min(fresh.nr, inst->area.nr);
 	err = dep_charge_pages(inst->user, more);
@@ -215,7 +215,7 @@ int dep_area_retire(struct dep_instance *inst)
 	mutex_lock(&inst->map_lock);
 	if (!inst->area.nr)
 		err = -EINVAL;
-	else if (atomic_read(&inst->mappings))
+	else if (dep_area_is_used(inst))
 		err = -EBUSY;
 	else
 		area_replace(inst, (struct dep_area) {});

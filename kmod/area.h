@@ -61,12 +61,22 @@ static inline bool dep_area_pin(struct dep_instance *inst,
 }
 
 /**
+ * dep_area_is_used() - is it mapped, or does a call write to it?
+ * @inst: the instance; dep_instance.map_lock is held
+ */
+static inline bool dep_area_is_used(struct dep_instance *inst)
+{
+	return atomic_read_acquire(&inst->mappings);
+}
+
+/**
  * dep_area_unpin() - the call has written
  * @inst: the instance
  */
 static inline void dep_area_unpin(struct dep_instance *inst)
 {
-	atomic_dec(&inst->mappings);
+	/* Pairs with dep_area_is_used(). */
+	(void)atomic_dec_return_release(&inst->mappings);
 }
 
 #endif /* DEVEPOLL_AREA_H */

@@ -25,7 +25,7 @@
 #include "ready.h"
 #include "stats.h"
 #include "uring.h"
-#include "watch.h"
+#include "waitqueue.h"
 
 static int device_open(struct inode *inode, struct file *file)
 {

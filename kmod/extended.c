@@ -309,13 +309,13 @@ static int wait_results(struct dep_instance *inst,
 {
 	size_t size;
 
-	results->kernel = NULL;
-	results->user = u64_to_user_ptr(args->events);
-	results->layout = args->flags & DEVEPOLL_WAIT_EPOLL ?
-			  DEP_LAYOUT_EPOLL : DEP_LAYOUT_EVENT;
-	results->max = args->max_events;
-	results->nr = 0;
-	results->pass = 0;
+	/* The call is not cleared before: whatever is not named is zero. */
+	*results = (struct dep_results) {
+		.user = u64_to_user_ptr(args->events),
+		.layout = args->flags & DEVEPOLL_WAIT_EPOLL ?
+			  DEP_LAYOUT_EPOLL : DEP_LAYOUT_EVENT,
+		.max = args->max_events,
+	};
 	if (args->flags & DEVEPOLL_WAIT_MAPPED) {
 		results->kernel = dep_area_find(inst, args->events,
 						args->max_events);

@@ -181,6 +181,8 @@ int dep_harvest_try(struct dep_results *results, struct dep_instance *inst,
 		*seen = dep_ready_count(inst, min);
 		if (*seen < min)
 			return 0;
+		/* If it goes before it is taken, as many that come are new. */
+		*seen = 0;
 	}
 	results->pass = 0;
 	return dep_ready_collect(inst, results);
@@ -212,6 +214,8 @@ static enum harvest_verdict collect_look(struct dep_harvest *harvest,
 	enum harvest_verdict verdict = HARVEST_ASK;
 
 	spin_lock_irq(&inst->lock);
+	/* Woken, but there was nothing. */
+	dep_waiter_came(inst, waiter);
 	if (signal_pending(current))
 		verdict = HARVEST_SIGNAL;
 	else if (harvest_expired(harvest))
@@ -234,11 +238,13 @@ static noinline int collect_wait(struct dep_harvest *harvest,
 	struct dep_waiter waiter = {
 		.task = current,
 		.min = max(harvest->min, 1U),
+		.room = results->max,
 	};
 	enum harvest_verdict verdict;
 	int ret = 0;
 
 	INIT_LIST_HEAD(&waiter.link);
+	results->waiter = &waiter;
 	harvest_set_deadline(harvest);
 	while (!ret) {
 		verdict = collect_look(harvest, inst, &waiter, seen);
@@ -247,6 +253,9 @@ static noinline int collect_wait(struct dep_harvest *harvest,
 			/* Also if it was woken: the waker reads our stack. */
 			spin_lock_irq(&inst->lock);
 			dep_waiter_unqueue(inst, &waiter);
+			/* It counts first, and may leave it all there. */
+			if (waiter.min > 1)
+				dep_waiter_came(inst, &waiter);
 			spin_unlock_irq(&inst->lock);
 		} else if (verdict != HARVEST_ASK) {
 			ret = dep_harvest_rest(results, inst);
@@ -256,9 +265,14 @@ static noinline int collect_wait(struct dep_harvest *harvest,
 		}
 		ret = dep_harvest_try(results, inst, waiter.min, &seen);
 	}
+	results->waiter = NULL;
 	/* Whoever was woken and takes nothing passes it on. */
-	if (ret <= 0)
+	if (ret <= 0) {
+		spin_lock_irq(&inst->lock);
+		dep_waiter_came(inst, &waiter);
+		spin_unlock_irq(&inst->lock);
 		dep_harvest_pass(inst);
+	}
 	return ret;
 }
 
@@ -306,7 +320,7 @@ void dep_harvest_pass(struct dep_instance *inst)
 	if (!dep_instance_has_work(inst))
 		return;
 	spin_lock_irq(&inst->lock);
-	if (dep_instance_has_work(inst))
+	if (inst->pending || dep_instance_lacks_room(inst))
 		dep_instance_wake(inst);
 	spin_unlock_irq(&inst->lock);
 }
@@ -314,10 +328,17 @@ void dep_harvest_pass(struct dep_instance *inst)
 /**
  * dep_harvest_wake_all() - let every sleeping harvester look again
  * @inst: the instance
+ *
+ * Context: process; sleeps.
  */
 void dep_harvest_wake_all(struct dep_instance *inst)
 {
-	spin_lock_irq(&inst->lock);
-	dep_instance_wake_all(inst);
-	spin_unlock_irq(&inst->lock);
+	bool more;
+
+	do {
+		spin_lock_irq(&inst->lock);
+		more = dep_instance_wake_some(inst);
+		spin_unlock_irq(&inst->lock);
+		cond_resched();
+	} while (more);
 }

@@ -97,20 +97,20 @@ static void instance_poll_work(struct irq_work *work)
 		spin_lock_irqsave(&inst->lock, flags);
 	}
 	if (!list_empty(&inst->woken))
-		irq_work_queue(&inst->poll_work);
+		dep_instance_run(inst);
 	polled = inst->polled;
 	/* Who comes later sets polled again, after it has queued itself. */
 	inst->polled = waitqueue_active(&inst->poll_queue);
 	spin_unlock_irqrestore(&inst->lock, flags);
 
-	if (!polled)
-		return;
-	if (instance_has_few_pollers(inst)) {
+	if (polled && instance_has_few_pollers(inst)) {
 		instance_wake_queue(inst, wake);
-	} else {
+	} else if (polled) {
 		atomic_or((__force int)wake, &inst->worker_wake);
 		queue_work(dep_worker_wakes, &inst->poll_worker);
 	}
+	/* The last touch: pairs with dep_instance_sync(). */
+	atomic_dec_return_release(&inst->poll_works);
 }
 
 /**
@@ -148,6 +148,21 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 }
 
 /**
+ * dep_instance_sync() - wait until nothing of poll_work runs
+ * @inst: the instance
+ *
+ * Context: process; sleeps.
+ */
+void dep_instance_sync(struct dep_instance *inst)
+{
+	might_sleep();
+	while (atomic_read_acquire(&inst->poll_works)) {
+		cpu_relax();
+		cond_resched();
+	}
+}
+
+/**
  * dep_instance_free() - free an instance whose items and pages are gone
  * @inst: the instance; nobody else knows it any more
  */
@@ -156,14 +171,15 @@ void dep_instance_free(struct dep_instance *inst)
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items);
 	WARN_ON_ONCE(inst->nr_waiters || !list_empty(&inst->woken));
+	WARN_ON_ONCE(inst->coming);
 	WARN_ON_ONCE(!list_empty(&inst->asks));
 	WARN_ON_ONCE(!list_empty(&inst->inner) || !list_empty(&inst->outer));
 
-	irq_work_sync(&inst->poll_work);
+	dep_instance_sync(inst);
 	/* After what queues it. */
 	cancel_work_sync(&inst->poll_worker);
 	dep_fdmap_destroy(&inst->interest, inst->user);
-	kfree(inst);
+	kfree_rcu(inst, rcu);
 }
 
 /**
@@ -319,13 +335,14 @@ void dep_item_close(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
 	bool idle = !dep_instance_has_work(inst);
+	u32 listed = inst->nr_asks;
 
 	lockdep_assert_held(&inst->lock);
 	percpu_counter_add(&inst->user->epoll_watches, item_charge(item));
 	item->mode |= DEP_MODE_CLOSED;
 	item->watch = NULL;
 	dep_item_list(item);
-	dep_instance_arrived(inst, idle);
+	dep_instance_arrived(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
 }
@@ -340,6 +357,7 @@ void dep_item_bury(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
 	bool idle = !dep_instance_has_work(inst);
+	u32 listed = inst->nr_asks;
 
 	lockdep_assert_held(&inst->lock);
 	if (item->nest)
@@ -348,7 +366,7 @@ void dep_item_bury(struct dep_item *item)
 	item->watch = NULL;
 	item->file = NULL;
 	dep_item_list(item);
-	dep_instance_arrived(inst, idle);
+	dep_instance_arrived(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
 }
@@ -410,12 +428,14 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 		return;
 	dep_waiter_unqueue(inst, waiter);
 	if (waiter->task) {
+		waiter->coming = waiter->room;
+		inst->coming += waiter->room;
 		/* It can't leave its stack frame: it takes the lock first. */
 		wake_up_process(waiter->task);
 		return;
 	}
 	list_add_tail(&waiter->link, &inst->woken);
-	irq_work_queue(&inst->poll_work);
+	dep_instance_run(inst);
 }
 
 static struct dep_waiter *instance_most_modest(struct dep_instance *inst)
@@ -448,30 +468,52 @@ void dep_instance_wake(struct dep_instance *inst)
 }
 
 /**
- * dep_instance_wake_all() - let every sleeping harvester look again
+ * dep_instance_wake_some() - let sleeping harvesters look again
  * @inst: the instance, locked
+ *
+ * Return: true if there may be more of them.
  */
-void dep_instance_wake_all(struct dep_instance *inst)
+bool dep_instance_wake_some(struct dep_instance *inst)
 {
-	struct dep_waiter *waiter, *next;
+	unsigned int left = DEP_WAKE_BATCH;
 
 	lockdep_assert_held(&inst->lock);
-	list_for_each_entry_safe(waiter, next, &inst->waiters, link)
-		dep_waiter_kick(inst, waiter);
-	while ((waiter = instance_most_modest(inst)))
-		dep_waiter_kick(inst, waiter);
+	while (left && !list_empty(&inst->waiters)) {
+		dep_waiter_kick(inst, list_first_entry(&inst->waiters,
+						       struct dep_waiter,
+						       link));
+		left--;
+	}
+	while (left && instance_most_modest(inst)) {
+		dep_waiter_kick(inst, instance_most_modest(inst));
+		left--;
+	}
+	return !left;
 }
 
 /**
  * dep_instance_arrived() - there is something new for a harvester
  * @inst: the instance, locked
  * @idle: there was nothing before
+ * @listed: dep_instance.nr_asks before
  *
- * Whoever was woken for the first event takes the later ones too.
+ * Whoever was woken for the first event takes the later ones too, as far as he
+ * has room.  For what he has not the next is woken as long as he has not begun;
+ * from then on it is he who wakes the next, when he has taken his.
  */
-void dep_instance_arrived(struct dep_instance *inst, bool idle)
+void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed)
 {
-	if (idle || !RB_EMPTY_ROOT(&inst->hungry.rb_root))
+	struct dep_waiter *hungry;
+	bool more;
+
+	lockdep_assert_held(&inst->lock);
+	if (!inst->nr_waiters)
+		return;
+	more = inst->nr_asks > listed && inst->coming &&
+	       dep_instance_lacks_room(inst);
+	hungry = instance_most_modest(inst);
+	if (idle || more || (hungry && hungry->min <= inst->nr_asks &&
+			     dep_instance_lacks_room(inst)))
 		dep_instance_wake(inst);
 }
 
@@ -485,6 +527,7 @@ void dep_item_post(struct dep_item *item, u16 events, bool harvesting)
 {
 	struct dep_instance *inst = item->inst;
 	bool idle = !dep_instance_has_work(inst);
+	u32 listed = inst->nr_asks;
 
 	lockdep_assert_held(&inst->lock);
 	events &= item->events;
@@ -492,7 +535,7 @@ void dep_item_post(struct dep_item *item, u16 events, bool harvesting)
 		return;
 	inst->sink->post(inst, item, events);
 	if (!harvesting)
-		dep_instance_arrived(inst, idle);
+		dep_instance_arrived(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
 }

@@ -75,7 +75,7 @@
  *	S	the siglock of the recipient
  *	+	both to write, either to read
  *
- * The letters stand at the fields.  dep_fdmap (fdmap.h), dep_watch (watch.c)
+ * The letters stand at the fields.  dep_fdmap (fdmap.h), dep_watch (watch.h)
  * and those of siginfo.h, recipient.h and onesig.c use them too.
  *
  * States
@@ -155,9 +155,14 @@
  * The instance dies in its ->release.  It takes all items off first, and a
  * hook that still handles one of them holds L while it touches the instance;
  * so when the interest set is seen empty under L, only the irq_work and the
- * work that it queues may be left, which are waited for in this order.
+ * work that it queues may be left, which are waited for in this order.  The
+ * irq_work may be queued while it runs, and then runs on two processors: all
+ * runs are counted (dep_instance.poll_works), since irq_work_sync() returns
+ * when one of them has ended.
  *
- * Nothing here is walked under RCU, so nothing but siginfos is freed by it.
+ * Nothing here is walked under RCU.  Siginfos are freed by it for what is said
+ * below, and the instance because the kernel looks at an irq_work once more
+ * when its function has returned, with interrupts off.
  *
  * Handshakes with the outside
  * ===========================
@@ -167,7 +172,7 @@
  *    dep_wait.head with release; wait_disarm loads it with acquire under
  *    rcu_read_lock.  After that store the waker touches neither entry nor
  *    watch.
- *  - The bucket's first pointer: watch_disarm, smp_mb, removal from the
+ *  - The bucket's first pointer: dep_watch_disarm, smp_mb, removal from the
  *    table; the hook loads the pointer with acquire.
  *  - Temporary references for ->poll(): taken under L while the item is
  *    hooked, which keeps the hook from finishing, and so the file's memory from
@@ -388,6 +393,7 @@ enum dep_devpoll {
  * @hungry: L: those that want more than one event, by how many
  * @woken: L: commands of rings that @poll_work has to wake
  * @nr_waiters: L: length of @waiters and @hungry
+ * @coming: L: sum of dep_waiter.coming
  * @ticket: L: the number of the next waiter
  * @turn: L: how many times events were handed out
  * @turn_open: L: the last turn after which a harvest is known to have begun
@@ -418,9 +424,11 @@ enum dep_devpoll {
  * @map_lock: lock number 2
  * @poll_queue: who polls the device itself
  * @poll_work: wakes @poll_queue and @woken
+ * @poll_works: how often it was queued and has not ended; grows under L
  * @worker_wake: extra poll bits for @poll_worker
  * @poll_worker: wakes @poll_queue when there are many in it
  * @user: const: who pays: the opener, whose credentials the file holds
+ * @rcu: for its end
  */
 struct dep_instance {
 	/* L: what a wake-up touches; nests the scheduler's locks. */
@@ -439,6 +447,7 @@ struct dep_instance {
 	struct list_head woken;
 	struct rb_root_cached hungry;
 	u32 nr_waiters;
+	u64 coming;
 	u64 ticket;
 	u64 turn;
 	u64 turn_open;
@@ -468,9 +477,11 @@ struct dep_instance {
 	struct mutex map_lock;
 	wait_queue_head_t poll_queue;
 	struct irq_work poll_work;
+	atomic_t poll_works;
 	atomic_t worker_wake;
 	struct work_struct poll_worker;
 	struct user_struct *user;
+	struct rcu_head rcu;
 };
 
 /**
@@ -482,6 +493,9 @@ struct dep_instance {
  * @task: const: the harvester, or NULL
  * @wake: const: else: what to call, from irq_work
  * @min: const: how many items must be on the list of asks to wake it
+ * @room: const: how many events it takes; 0 if that is not counted
+ * @coming: L: @room from when it is woken until its pass begins or, with @min
+ *	above 1, until it runs; else 0
  * @queued: L: in dep_instance.waiters or .hungry
  * @ticket: L: its place in the order in which they came
  */
@@ -491,6 +505,8 @@ struct dep_waiter {
 	struct task_struct *task;
 	void (*wake)(struct dep_waiter *waiter);
 	u32 min;
+	u32 room;
+	u32 coming;
 	bool queued;
 	u64 ticket;
 };
@@ -567,6 +583,43 @@ static inline void dep_item_own(struct dep_item *item)
 }
 
 /**
+ * dep_instance_lacks_room() - is more listed than those who come have room for?
+ * @inst: the instance, locked
+ *
+ * Return: true if so, and so also if something is listed and nobody comes.
+ */
+static inline bool dep_instance_lacks_room(const struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	return inst->nr_asks > inst->coming;
+}
+
+/**
+ * dep_waiter_came() - count no longer on a harvester that was woken
+ * @inst: the instance, locked
+ * @waiter: the harvester; it looks at the list now, or gives up
+ */
+static inline void dep_waiter_came(struct dep_instance *inst,
+				   struct dep_waiter *waiter)
+{
+	lockdep_assert_held(&inst->lock);
+	inst->coming -= waiter->coming;
+	waiter->coming = 0;
+}
+
+/**
+ * dep_instance_run() - let dep_instance.poll_work run
+ * @inst: the instance, locked
+ */
+static inline void dep_instance_run(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	/* On this processor, with interrupts off: it begins after this. */
+	if (irq_work_queue(&inst->poll_work))
+		atomic_inc(&inst->poll_works);
+}
+
+/**
  * dep_instance_wake_pollers() - wake who polls the device itself
  * @inst: the instance, locked and polled
  * @key: what the watched file's waker said
@@ -576,11 +629,12 @@ static inline void dep_instance_wake_pollers(struct dep_instance *inst,
 {
 	/* io_uring ends a loop of rings that wake each other by this bit. */
 	inst->poll_wake |= key & EPOLL_URING_WAKE;
-	irq_work_queue(&inst->poll_work);
+	dep_instance_run(inst);
 }
 
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 				      struct user_struct *user);
+void dep_instance_sync(struct dep_instance *inst);
 void dep_instance_free(struct dep_instance *inst);
 
 struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
@@ -597,8 +651,8 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter);
 bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter);
 void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter);
 void dep_instance_wake(struct dep_instance *inst);
-void dep_instance_wake_all(struct dep_instance *inst);
-void dep_instance_arrived(struct dep_instance *inst, bool idle);
+bool dep_instance_wake_some(struct dep_instance *inst);
+void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed);
 
 int __init dep_item_cache_init(void);
 void dep_item_cache_exit(void);

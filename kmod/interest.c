@@ -18,6 +18,7 @@
 #include "nest.h"
 #include "onesig.h"
 #include "trace.h"
+#include "waitqueue.h"
 #include "watch.h"
 
 /* What may go with EPOLLEXCLUSIVE, as epoll_ctl(2) has it. */
@@ -183,12 +184,13 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 		.mode = item->mode,
 		.data = item->data,
 	};
-	u16 ready;
+	u16 ready, revents;
 	int err;
 
 	/* What happens from now on counts, so this comes before the asking. */
 	spin_lock_irq(&inst->lock);
 	item_set(item, ch);
+	revents = item->revents;
 	item->revents = 0;
 	spin_unlock_irq(&inst->lock);
 	err = dep_watch_arm(item, ch->events, &ready);
@@ -196,6 +198,8 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 	spin_lock_irq(&inst->lock);
 	if (err) {
 		item_set(item, &before);
+		/* If it is to be handed out, it is still on its list. */
+		item->revents |= revents;
 	} else {
 		inst->stats.mods++;
 		interest_post_again(item, ready);

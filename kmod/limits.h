@@ -54,14 +54,31 @@
  */
 #define DEP_POLLERS_AT_ONCE	8
 
-/* Commands of rings that one interrupt wakes. */
+/* Commands of rings that one interrupt wakes, or sleepers in one hold of L. */
 #define DEP_WAKE_BATCH		64
 
 /* Signal sets of one user that ask their files at the same time. */
 #define DEP_ASKS_MOST		32
 
-/* Signals that one interrupt sends, or a worker between two looks around. */
+/*
+ * Files that a worker releases at the same time: so many of one user, or of
+ * those whose number leaves the same rest; WQ_MAX_ACTIVE is 512 on old kernels.
+ */
+#define DEP_FPUT_USERS		32
+#define DEP_FPUT_MOST		16
+
+/* Users who have signal sets at the same time: each has a queue of workers. */
+#define DEP_ASKS_USERS		256
+
+/*
+ * Signals that one interrupt sends for one set, or a worker between two looks
+ * around; and how long a processor may send in interrupts.
+ */
 #define DEP_SEND_BATCH		32
+#define DEP_SEND_NS		(2 * NSEC_PER_MSEC)
+
+/* Watches of all signal sets together, parameter max_signals. */
+#define DEP_SIGNALS_DEFAULT	(4 * 1024 * 1024)
 
 /*
  * Watches that one of a signal set counts as.  Each may stand in a queue of

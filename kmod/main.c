@@ -25,6 +25,9 @@ module_param_named(max_user_watches, dep_max_user_watches, ulong, 0644);
 MODULE_PARM_DESC(max_user_watches,
 		 "fds watched by one user, in-tree epoll's included (0: 4 % of low memory)");
 
+module_param_named(max_signals, dep_max_signals, ulong, 0644);
+MODULE_PARM_DESC(max_signals, "fds in all signal sets together (4194304)");
+
 static ushort mode = 0666;
 module_param(mode, ushort, 0444);
 MODULE_PARM_DESC(mode, "permissions of /dev/epoll and /dev/poll (0666)");

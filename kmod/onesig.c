@@ -13,11 +13,15 @@
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/percpu_counter.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/user.h>
 #include <linux/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
@@ -103,8 +107,39 @@ static struct dep_siginfo *onesig_take(struct dep_onesig *onesig, u16 *events)
 	return info;
 }
 
+/**
+ * struct onesig_load - the sending that a processor does in interrupts
+ * @last: when it was looked at last, ns of local_clock()
+ * @debt: how much longer it has sent than done something else since, ns
+ */
+struct onesig_load {
+	u64 last;
+	u64 debt;
+};
+
+static DEFINE_PER_CPU(struct onesig_load, onesig_load);
+
+/*
+ * May this interrupt send?  One event may be for thousands of sets, each with
+ * an irq_work, all in one interrupt; and a process that is told may have
+ * thousands of threads and of those who look at its signalfds.
+ */
+static bool onesig_may_send(bool has_sent)
+{
+	struct onesig_load *load = this_cpu_ptr(&onesig_load);
+	u64 now = local_clock();
+	u64 past = now - load->last;
+
+	load->last = now;
+	if (has_sent)
+		load->debt += past;
+	else
+		load->debt -= min(load->debt, past);
+	return load->debt < DEP_SEND_NS;
+}
+
 /* Sends, so many at most.  False if there is more to do. */
-static bool onesig_send(struct dep_onesig *onesig)
+static bool onesig_send(struct dep_onesig *onesig, bool in_interrupt)
 {
 	struct dep_instance *inst = onesig->inst;
 	unsigned int left = DEP_SEND_BATCH;
@@ -114,12 +149,15 @@ static bool onesig_send(struct dep_onesig *onesig)
 	u16 events;
 
 	spin_lock_irqsave(&inst->lock, flags);
-	while (left-- && (info = onesig_take(onesig, &events))) {
+	while (left && (info = onesig_take(onesig, &events))) {
 		spin_unlock_irqrestore(&inst->lock, flags);
 		sent = events && dep_siginfo_send(info, events);
 		dep_siginfo_put(info);
 		spin_lock_irqsave(&inst->lock, flags);
 		inst->stats.events += sent;
+		left--;
+		if (in_interrupt && !onesig_may_send(true))
+			left = 0;
 	}
 	done = !dep_instance_has_work(inst);
 	/* The next event finds it there, or L not yet free. */
@@ -135,7 +173,7 @@ static void onesig_wake(struct dep_waiter *waiter)
 	struct dep_onesig *onesig;
 
 	onesig = container_of(waiter, struct dep_onesig, waiter);
-	if (!onesig_send(onesig))
+	if (!onesig_may_send(false) || !onesig_send(onesig, true))
 		queue_work(onesig->asks->queue, &onesig->work);
 }
 
@@ -148,17 +186,21 @@ static void onesig_work(struct work_struct *work)
 	if (dep_ready_may_ask(onesig->inst))
 		dep_ready_ask(onesig->inst, true);
 	/* Others are waiting for a worker, too. */
-	if (!onesig_send(onesig))
+	if (!onesig_send(onesig, false))
 		queue_work(onesig->asks->queue, &onesig->work);
 }
 
 /*
- * A file of FUSE is asked by a program, which may never answer, and the worker,
- * which can't be killed, would keep the set from being closed.
+ * A file of FUSE, or a device of CUSE, is asked by a program, which may never
+ * answer, and the worker, which can't be killed, would keep the set from being
+ * closed.
  */
 static bool file_is_fuse(const struct file *file)
 {
-	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+	const struct module *owner = file->f_op->owner;
+
+	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC ||
+	       (owner && !strcmp(owner->name, "cuse"));
 }
 
 /**
@@ -167,7 +209,8 @@ static bool file_is_fuse(const struct file *file)
  *
  * Context: process, dep_instance.mtx held; the caller has the file.
  * Return: 0, or
- * -EPERM: a file of FUSE;
+ * -EPERM: a file of FUSE or a device of CUSE;
+ * -ENOSPC: parameter max_signals;
  * -ENOMEM: no memory.
  */
 int dep_onesig_join(struct dep_item *item)
@@ -179,8 +222,8 @@ int dep_onesig_join(struct dep_item *item)
 	if (file_is_fuse(item->file))
 		return -EPERM;
 	info = dep_siginfo_new(onesig->to, onesig->from, item->fd);
-	if (!info)
-		return -ENOMEM;
+	if (IS_ERR(info))
+		return PTR_ERR(info);
 	info->item = item;
 	item->siginfo = info;
 	percpu_counter_add(&item->inst->user->epoll_watches,
@@ -202,7 +245,7 @@ static bool signal_is_usable(int signo)
 
 static void onesig_destroy(struct dep_onesig *onesig)
 {
-	if (onesig->asks)
+	if (!IS_ERR_OR_NULL(onesig->asks))
 		dep_asks_put(onesig->asks);
 	if (onesig->to)
 		dep_recipient_put(onesig->to);
@@ -213,16 +256,18 @@ static struct dep_onesig *onesig_new(struct dep_instance *inst,
 				     const struct devepoll_signal *args)
 {
 	struct dep_onesig *onesig;
+	int err;
 
 	onesig = kzalloc(sizeof(*onesig), GFP_KERNEL_ACCOUNT);
 	if (!onesig)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	onesig->to = dep_recipient_get(args->signo, args->flags &
 				       DEVEPOLL_SIGNAL_THREAD);
 	onesig->asks = dep_asks_get(inst->user);
-	if (!onesig->to || !onesig->asks) {
+	if (!onesig->to || IS_ERR(onesig->asks)) {
+		err = onesig->to ? PTR_ERR(onesig->asks) : -ENOMEM;
 		onesig_destroy(onesig);
-		return NULL;
+		return ERR_PTR(err);
 	}
 	onesig->from.uid = current_uid();
 	onesig->from.euid = current_euid();
@@ -288,9 +333,13 @@ long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
 	if (args.flags & DEVEPOLL_SIGNAL_THREAD &&
 	    current->flags & (PF_IO_WORKER | PF_KTHREAD))
 		return -EINVAL;
+	/* Before a queue is made; it is looked at again. */
+	if (READ_ONCE(inst->extended) || READ_ONCE(inst->classic) ||
+	    READ_ONCE(inst->onesig))
+		return -EBUSY;
 	onesig = onesig_new(inst, &args);
-	if (!onesig)
-		return -ENOMEM;
+	if (IS_ERR(onesig))
+		return PTR_ERR(onesig);
 	err = onesig_begin(inst, onesig);
 	if (err)
 		onesig_destroy(onesig);
@@ -314,7 +363,7 @@ void dep_onesig_free(struct dep_instance *inst)
 	onesig->stopping = true;
 	dep_waiter_unqueue(inst, &onesig->waiter);
 	spin_unlock_irq(&inst->lock);
-	irq_work_sync(&inst->poll_work);
+	dep_instance_sync(inst);
 	/* After what queues it. */
 	cancel_work_sync(&onesig->work);
 	WARN_ON_ONCE(!list_empty(&onesig->due));

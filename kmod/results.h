@@ -11,6 +11,9 @@
 
 #include <linux/devepoll.h>
 
+struct dep_pass;
+struct dep_waiter;
+
 /**
  * enum dep_layout - what an event is written as
  * @DEP_LAYOUT_EVENT: struct devepoll_event
@@ -31,6 +34,7 @@ enum dep_layout {
  * @max: length of the array
  * @nr: how many are written
  * @pass: the pass over the list of asks that this call makes; 0 before
+ * @waiter: the caller, once it has found nothing and may sleep; else NULL
  */
 struct dep_results {
 	void *kernel;
@@ -39,6 +43,7 @@ struct dep_results {
 	u32 max;
 	u32 nr;
 	u32 pass;
+	struct dep_waiter *waiter;
 };
 
 /**
@@ -58,5 +63,7 @@ static inline size_t dep_layout_size(enum dep_layout layout)
 		return sizeof(struct devepoll_event);
 	}
 }
+
+void dep_results_send(struct dep_pass *pass);
 
 #endif /* DEVEPOLL_RESULTS_H */

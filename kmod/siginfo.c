@@ -8,6 +8,7 @@
  * those of POSIX timers are: whoever takes such an entry from a queue unlinks
  * it, copies it and leaves it to its owner.
  */
+#include <linux/err.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -19,6 +20,8 @@
 #include "siginfo.h"
 
 static struct kmem_cache *siginfo_cache;
+
+unsigned long dep_max_signals = DEP_SIGNALS_DEFAULT;
 
 /* How many are not freed yet; the module stays until none is left. */
 static atomic_long_t siginfo_alive = ATOMIC_LONG_INIT(0);
@@ -202,18 +205,26 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
  * @from: the user who asked for it
  * @fd: the number
  *
- * Return: the siginfo, on which the caller has the one reference, or NULL
- * without memory.
+ * Return: the siginfo, on which the caller has the one reference, or an
+ * ERR_PTR:
+ * -ENOSPC: parameter max_signals;
+ * -ENOMEM: no memory.
  */
 struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
 				    struct dep_sender from, int fd)
 {
 	struct dep_siginfo *info;
 
+	if (atomic_long_inc_return(&siginfo_alive) >
+	    min_t(unsigned long, LONG_MAX, READ_ONCE(dep_max_signals))) {
+		atomic_long_dec(&siginfo_alive);
+		return ERR_PTR(-ENOSPC);
+	}
 	info = kmem_cache_zalloc(siginfo_cache, GFP_KERNEL);
-	if (!info)
-		return NULL;
-	atomic_long_inc(&siginfo_alive);
+	if (!info) {
+		atomic_long_dec(&siginfo_alive);
+		return ERR_PTR(-ENOMEM);
+	}
 	dep_sigqueue_init(&info->entry);
 	refcount_set(&info->refs, 1);
 	refcount_inc(&to->refs);

@@ -49,6 +49,8 @@ void dep_siginfo_put(struct dep_siginfo *info);
 bool dep_siginfo_send(struct dep_siginfo *info, u16 events);
 void dep_siginfo_retire(struct dep_siginfo *info);
 
+extern unsigned long dep_max_signals;
+
 int __init dep_siginfo_cache_init(void);
 void dep_siginfo_cache_exit(void);
 

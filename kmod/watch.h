@@ -7,9 +7,52 @@
 
 #include <linux/hash.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 
 #include "instance.h"
+
+/**
+ * struct dep_wait - our entry in one wait queue of a watched file
+ * @entry: the entry; protected by the lock of the wait queue
+ * @head: the wait queue; NULL before use and after POLLFREE
+ * @watch: const: the watch
+ * @next: A: the next entry of the watch
+ */
+struct dep_wait {
+	wait_queue_entry_t entry;
+	wait_queue_head_t *head;
+	struct dep_watch *watch;
+	struct dep_wait *next;
+};
+
+/**
+ * struct dep_watch - the callback list of one watched file
+ * @node: B: in the table; unhashed once the file is gone
+ * @file: const: the key
+ * @lock: lock number 5
+ * @nr_items: B: length of @items
+ * @nr_waits: A: length of the list behind @wait
+ * @nr_exclusive: B+W: how many of @items are exclusive
+ * @items: B+W, but a wake function turns it under W alone: the items of all
+ *	instances
+ * @arm: lock number 2: one at a time queues on the file
+ * @wait: A: the first entry; most files need no other
+ */
+struct dep_watch {
+	struct hlist_node node;
+	struct file *file;
+	/* W: the items, for a wake-up; nests L. */
+	spinlock_t lock;
+	u32 nr_items;
+	u32 nr_waits;
+	u32 nr_exclusive;
+	struct list_head items;
+	/* A: the wait queues; nests their heads. */
+	struct mutex arm;
+	struct dep_wait wait;
+};
 
 /**
  * struct dep_bucket - one bucket of the table of watches
@@ -24,6 +67,12 @@ struct dep_bucket {
 
 extern struct dep_bucket *dep_watch_table;
 extern unsigned int dep_watch_table_bits;
+
+/* An exclusive item is one for ever. */
+static inline bool dep_item_is_exclusive(const struct dep_item *item)
+{
+	return item->mode & DEP_MODE_EXCLUSIVE;
+}
 
 /**
  * dep_watch_maybe() - may this file be watched?
@@ -45,9 +94,7 @@ static inline bool dep_watch_maybe(const struct file *file)
 
 void dep_watch_file_gone(struct file *file);
 int dep_watch_attach(struct dep_item *item, u16 *ready);
-int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready);
 void dep_watch_detach(struct dep_item *item);
-bool dep_watch_is_arming(const poll_table *table);
 
 size_t dep_watch_cost(void);
 

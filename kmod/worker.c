@@ -5,7 +5,8 @@
  * reference was ours.  A release may sleep for as long as a socket lingers, so
  * each is a work of its own.
  */
-#include <linux/bottom_half.h>
+#include <linux/atomic.h>
+#include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -19,27 +20,38 @@
  * struct worker_fput - a file to be released
  * @work: the work
  * @file: the file
+ * @pending: counts it until it has been released
  */
 struct worker_fput {
 	struct work_struct work;
 	struct file *file;
+	atomic_t *pending;
 };
 
 struct workqueue_struct *dep_worker_wakes;
 
 /* By user, with a lock for the list and the references in it. */
 static LIST_HEAD(worker_asks);
+static unsigned int worker_nr_asks;
 static DEFINE_MUTEX(worker_asks_lock);
 
-/* Its own, since releases may sleep. */
+/* Its own, since releases may sleep; and how many do, by hash of the user. */
 static struct workqueue_struct *worker_fputs;
+static atomic_t worker_pending[DEP_FPUT_USERS];
 
 static void fput_work(struct work_struct *work)
 {
 	struct worker_fput *put = container_of(work, struct worker_fput, work);
 
 	__fput_sync(put->file);
+	atomic_dec(put->pending);
 	kfree(put);
+}
+
+/* Who opened the file pays, and so has a reason to let its release end. */
+static atomic_t *fput_pending(const struct file *file)
+{
+	return &worker_pending[__kuid_val(file->f_cred->uid) % DEP_FPUT_USERS];
 }
 
 /**
@@ -47,24 +59,76 @@ static void fput_work(struct work_struct *work)
  * @file: the file
  *
  * The release does not wait until the calling thread, which may sleep first,
- * returns to user space, as it would after fput().
+ * returns to user space, as it would after fput().  But it does if the same
+ * user has files enough whose release goes on: he must not fill the workers.
+ * In a worker of a signal set the kernel's worker for late releases does it.
  *
  * Context: process; may sleep for memory.
  */
 void dep_worker_fput(struct file *file)
 {
-	struct worker_fput *put = kmalloc(sizeof(*put), GFP_KERNEL);
+	atomic_t *pending = fput_pending(file);
+	struct worker_fput *put = NULL;
 
-	if (put) {
-		put->file = file;
-		INIT_WORK(&put->work, fput_work);
-		queue_work(worker_fputs, &put->work);
+	if (atomic_inc_return(pending) <= DEP_FPUT_MOST)
+		put = kmalloc(sizeof(*put), GFP_KERNEL);
+	if (!put) {
+		atomic_dec(pending);
+		fput(file);
 		return;
 	}
-	/* To a worker of all: fput() takes this for an interrupt. */
-	local_bh_disable();
-	fput(file);
-	local_bh_enable();
+	put->file = file;
+	put->pending = pending;
+	INIT_WORK(&put->work, fput_work);
+	queue_work(worker_fputs, &put->work);
+}
+
+static void asks_free(struct dep_asks *asks)
+{
+	if (asks->queue)
+		destroy_workqueue(asks->queue);
+	kfree(asks);
+}
+
+static struct dep_asks *asks_new(struct user_struct *user)
+{
+	struct dep_asks *asks = kzalloc(sizeof(*asks), GFP_KERNEL_ACCOUNT);
+
+	if (!asks)
+		return NULL;
+	asks->user = user;
+	asks->queue = alloc_workqueue("devepoll_ask", WQ_UNBOUND,
+				      DEP_ASKS_MOST);
+	if (asks->queue)
+		return asks;
+	asks_free(asks);
+	return NULL;
+}
+
+/* Takes a reference on the user's queue, or puts @own into its place. */
+static struct dep_asks *asks_find(struct user_struct *user,
+				  struct dep_asks *own)
+{
+	struct dep_asks *asks, *found = NULL;
+
+	mutex_lock(&worker_asks_lock);
+	list_for_each_entry(asks, &worker_asks, link) {
+		if (asks->user == user)
+			found = asks;
+	}
+	if (!found && own) {
+		if (worker_nr_asks < DEP_ASKS_USERS) {
+			worker_nr_asks++;
+			list_add(&own->link, &worker_asks);
+			found = own;
+		} else {
+			found = ERR_PTR(-ENOSPC);
+		}
+	}
+	if (!IS_ERR_OR_NULL(found))
+		found->refs++;
+	mutex_unlock(&worker_asks_lock);
+	return found;
 }
 
 /**
@@ -75,33 +139,23 @@ void dep_worker_fput(struct file *file)
  * queue of his own to fill.
  *
  * Context: process; sleeps.
- * Return: the queue, or NULL without memory.
+ * Return: the queue, or an ERR_PTR:
+ * -ENOSPC: too many users have one;
+ * -ENOMEM: no memory.
  */
 struct dep_asks *dep_asks_get(struct user_struct *user)
 {
-	struct dep_asks *asks;
+	struct dep_asks *asks = asks_find(user, NULL), *own;
 
-	mutex_lock(&worker_asks_lock);
-	list_for_each_entry(asks, &worker_asks, link) {
-		if (asks->user == user)
-			goto found;
-	}
-	asks = kzalloc(sizeof(*asks), GFP_KERNEL_ACCOUNT);
-	if (!asks)
-		goto out;
-	asks->user = user;
-	asks->queue = alloc_workqueue("devepoll_ask", WQ_UNBOUND,
-				      DEP_ASKS_MOST);
-	if (!asks->queue) {
-		kfree(asks);
-		asks = NULL;
-		goto out;
-	}
-	list_add(&asks->link, &worker_asks);
-found:
-	asks->refs++;
-out:
-	mutex_unlock(&worker_asks_lock);
+	if (asks)
+		return asks;
+	/* Without the lock: others wait for it to close theirs. */
+	own = asks_new(user);
+	if (!own)
+		return ERR_PTR(-ENOMEM);
+	asks = asks_find(user, own);
+	if (asks != own)
+		asks_free(own);
 	return asks;
 }
 
@@ -117,13 +171,13 @@ void dep_asks_put(struct dep_asks *asks)
 
 	mutex_lock(&worker_asks_lock);
 	last = !--asks->refs;
-	if (last)
+	if (last) {
 		list_del(&asks->link);
+		worker_nr_asks--;
+	}
 	mutex_unlock(&worker_asks_lock);
-	if (!last)
-		return;
-	destroy_workqueue(asks->queue);
-	kfree(asks);
+	if (last)
+		asks_free(asks);
 }
 
 /**
@@ -135,7 +189,9 @@ int __init dep_worker_init(void)
 {
 	dep_worker_wakes = alloc_workqueue("devepoll_wake",
 					   WQ_UNBOUND | WQ_HIGHPRI, 0);
-	worker_fputs = alloc_workqueue("devepoll_fput", WQ_UNBOUND, 0);
+	/* Never more than it may run at once: none waits for another. */
+	worker_fputs = alloc_workqueue("devepoll_fput", WQ_UNBOUND,
+				       DEP_FPUT_USERS * DEP_FPUT_MOST);
 	if (!dep_worker_wakes || !worker_fputs) {
 		dep_worker_exit();
 		return -ENOMEM;

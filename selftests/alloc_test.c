@@ -13,6 +13,8 @@
 
 #include "helpers.h"
 
+#define SLEEPERS	150	/* more than the kernel wakes at a time */
+
 FIXTURE(room) {
 	int fd;
 	int event;
@@ -188,6 +190,28 @@ TEST_F(room, takes_fds_and_events_along_when_it_is_freed)
 	EXPECT_EQ(0, poll_once(self->fd, 700));
 	ASSERT_EQ(8, dep_write_one(self->fd, self->event, POLLIN));
 	EXPECT_EQ(self->event, poll_once(self->fd, 700));
+}
+
+TEST_F(room, that_is_freed_wakes_all_who_wait)
+{
+	static struct waiter waiters[SLEEPERS];
+	struct set set;
+	int i;
+
+	NEEDS_THREADS();
+	ASSERT_EQ(0, set_open(&set, &backend_devepoll, 10));
+	for (i = 0; i < SLEEPERS; i++)
+		ASSERT_EQ(0, waiter_launch(&waiters[i], &set, -1));
+	for (i = 0; i < SLEEPERS; i++)
+		ASSERT_EQ(0, await_sleep(waiters[i].task.tid,
+					 set.ops->wait_syscall));
+	/* The waiters' copies name the same mapping. */
+	ASSERT_EQ(0, munmap(set.map, set.map_size));
+	set.map = NULL;
+	ASSERT_EQ(0, dep_free(set.fd));
+	for (i = 0; i < SLEEPERS; i++)
+		EXPECT_EQ(-EINVAL, waiter_join(&waiters[i]));
+	set_close(&set);
 }
 
 TEST_F(room, must_be_there_before_fds_fit)

@@ -5,9 +5,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -291,6 +294,54 @@ TEST_F(ctl, change_has_taken_effect_when_it_returns)
 }
 
 /* Where the call reads an epoll_event, as epoll_ctl(2) does. */
+/* As newer headers have them. */
+struct busy_poll_params {
+	uint32_t usecs;
+	uint16_t budget;
+	uint8_t prefer;
+	uint8_t pad;
+};
+
+#define SET_BUSY_POLL	_IOW(0x8a, 0x01, struct busy_poll_params)
+#define GET_BUSY_POLL	_IOR(0x8a, 0x02, struct busy_poll_params)
+
+/* epoll has them from Linux 6.9 on. */
+TEST_F(ctl, has_no_busy_polling)
+{
+	struct busy_poll_params params = {};
+
+	if (!eset_has(&self->set, TAKES_TURNS))
+		SKIP(return, "epoll may have it");
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(-1, ioctl(self->set.fd, GET_BUSY_POLL, &params));
+	EXPECT_EQ(ENOTTY, errno);
+	EXPECT_EQ(-1, ioctl(self->set.fd, SET_BUSY_POLL, &params));
+	EXPECT_EQ(ENOTTY, errno);
+	EXPECT_EQ(0, eset_del(&self->set, self->event));
+}
+
+/* The kernel compares the files of epoll's sets alone. */
+TEST_F(ctl, is_nothing_to_kcmp)
+{
+	struct kcmp_epoll_slot slot = {
+		.efd = self->set.fd,
+		.tfd = self->event,
+	};
+	pid_t me = getpid();
+	long ret;
+
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	ret = syscall(SYS_kcmp, me, me, KCMP_EPOLL_TFD, self->event, &slot);
+	if (ret < 0 && errno == ENOSYS)
+		SKIP(return, "no kcmp in this kernel");
+	if (eset_has(&self->set, TAKES_TURNS)) {
+		EXPECT_EQ(-1, ret);
+		EXPECT_EQ(EINVAL, errno);
+	} else {
+		EXPECT_EQ(0, ret);
+	}
+}
+
 FIXTURE(argument) {
 	struct eset set;
 	int event;

@@ -18,6 +18,9 @@
 #define DEPTH		5
 #define SETS		(2 * DEPTH)
 
+/* So many edges between sets are looked at for a cycle. */
+#define EDGES		1024
+
 FIXTURE(cycle) {
 	struct eset sets[SETS];
 	int event;
@@ -206,6 +209,28 @@ TEST_F(cycle, apart_chains_that_are_joined_count_together)
 			ASSERT_EQ(0, take_out(&s[DEPTH + i],
 					      &s[DEPTH + i - 1]));
 	}
+}
+
+/* In-tree epoll looks at all of them, however long that takes. */
+TEST_F(cycle, is_feared_where_there_are_too_many_sets_to_look_at)
+{
+	struct eset *inner = &self->sets[0], *outer = &self->sets[1], leaf;
+	int i, error;
+
+	error = eset_has(inner, TAKES_TURNS) ? -ELOOP : 0;
+	ASSERT_EQ(0, raise_fd_limit(EDGES + 100));
+	for (i = 0; i < EDGES; i++) {
+		ASSERT_EQ(0, eset_open(&leaf, inner->ops));
+		ASSERT_EQ(0, put_in(inner, &leaf));
+	}
+	EXPECT_EQ(0, put_in(outer, inner));
+	EXPECT_EQ(0, take_out(outer, inner));
+	ASSERT_EQ(0, eset_open(&leaf, inner->ops));
+	ASSERT_EQ(0, put_in(inner, &leaf));
+	EXPECT_EQ(error, put_in(outer, inner));
+	EXPECT_EQ(error ? -ENOENT : 0, take_out(outer, inner));
+	ASSERT_EQ(0, take_out(inner, &leaf));
+	EXPECT_EQ(0, put_in(outer, inner));
 }
 
 /* Some threads, each of which puts one set into the next at the same time. */

@@ -4,6 +4,7 @@
  * together with.
  */
 #include <errno.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -306,6 +307,37 @@ TEST_F(exclusive, that_is_removed_lets_the_next_one_have_it)
 	EXPECT_EQ(1, ewaiter_join(&self->waiters[3]));
 	EXPECT_TRUE(ewaiter_undisturbed(&self->waiters[0]));
 	ASSERT_EQ(0, eset_add(&self->sets[0], self->event, EPOLLIN));
+	EXPECT_EQ(1, ewaiter_join(&self->waiters[0]));
+}
+
+/*
+ * The one that was told has not come to take it, and somebody else has looked
+ * at its set: then the event is still nobody's.
+ */
+TEST_F(exclusive, that_goes_with_an_event_hands_it_over)
+{
+	struct sched_param fifo = { .sched_priority = 1 }, none = {};
+	struct eset *told = &self->sets[0];
+	struct ewaiter *other = &self->waiters[3];
+
+	if (geteuid())
+		SKIP(return, "not root");
+	ASSERT_EQ(0, add_to_all(self->sets, self->event,
+				EPOLLIN | EPOLLEXCLUSIVE));
+	/* The waiters stay on this processor, where they don't run now. */
+	ASSERT_EQ(0, pin_to_cpu(0));
+	ASSERT_EQ(0, ewaiter_start(&self->waiters[0], told, -1));
+	ASSERT_EQ(0, ewaiter_start(other, &self->sets[3], -1));
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &fifo));
+	EXPECT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(POLLIN, poll_now(told->fd, POLLIN));
+	EXPECT_EQ(0, eset_del(told, self->event));
+	EXPECT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &none));
+	/* With epoll it sleeps on. */
+	EXPECT_TRUE(eset_has(told, TAKES_TURNS) ? ewaiter_join(other) == 1 :
+						  ewaiter_undisturbed(other));
+	/* Found to have nothing for it, it waits again. */
+	EXPECT_EQ(0, eset_add(told, self->event, EPOLLIN));
 	EXPECT_EQ(1, ewaiter_join(&self->waiters[0]));
 }
 

@@ -13,6 +13,7 @@
 #include "eset.h"
 
 #define LEVELS 3
+#define MANY 20		/* sets around one, or who polls it: for a worker */
 
 /* The innermost set watches the event, each other one the one before. */
 FIXTURE(nest) {
@@ -252,6 +253,59 @@ TEST_F(nest, of_one_in_two_tells_both)
 		EXPECT_EQ(1, ewaiter_join(&waiters[i]));
 }
 
+/* Sets around @inner, each told of arrivals in it; 0 or -errno. */
+static int surround(struct eset *outer, const struct eset *inner)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < MANY && !ret; i++)
+		ret = eset_open(&outer[i], inner->ops) ?:
+		      eset_add(&outer[i], inner->fd, EPOLLIN | EPOLLET);
+	return ret;
+}
+
+TEST_F(nest, of_one_in_many_tells_all)
+{
+	static struct ewaiter waiters[MANY];
+	struct eset outer[MANY];
+	int i, round;
+
+	ASSERT_EQ(0, eset_add(self->inner, self->event, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, surround(outer, self->inner));
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < MANY; i++)
+			ASSERT_EQ(0, ewaiter_start(&waiters[i], &outer[i],
+						   -1));
+		ASSERT_EQ(0, eventfd_post(self->event));
+		for (i = 0; i < MANY; i++)
+			EXPECT_EQ(1, ewaiter_join(&waiters[i]));
+		EXPECT_EQ(1, eset_drain(self->inner));
+	}
+	for (i = 0; i < MANY; i++)
+		eset_close(&outer[i]);
+}
+
+TEST_F(nest, of_one_in_many_may_go_while_it_tells)
+{
+	const int rounds = slowness() > 1 ? 10 : 50;
+	struct eset inner, outer[MANY];
+	int i, round;
+
+	for (round = 0; round < rounds; round++) {
+		ASSERT_EQ(0, eset_open(&inner, self->inner->ops));
+		ASSERT_EQ(0, eset_add(&inner, self->event, EPOLLIN));
+		ASSERT_EQ(0, surround(outer, &inner));
+		ASSERT_EQ(0, eventfd_post(self->event));
+		if (round & 1)
+			eset_close(&inner);
+		for (i = 0; i < MANY; i++)
+			eset_close(&outer[i]);
+		if (!(round & 1))
+			eset_close(&inner);
+		ASSERT_EQ(0, eventfd_take(self->event));
+	}
+}
+
 /* As two threads do with epoll: one waits inside, the other outside. */
 TEST_F(nest, wakes_inside_and_outside)
 {
@@ -290,6 +344,22 @@ TEST_F(nest, is_seen_by_poll_and_select)
 	FD_SET(self->outer->fd, &fds);
 	EXPECT_EQ(0, select(self->outer->fd + 1, &fds, NULL, NULL, &now));
 	EXPECT_EQ(0, poll_now(self->outer->fd, POLLIN));
+}
+
+TEST_F(nest, is_seen_by_many_who_poll)
+{
+	static struct task tasks[MANY];
+	int i;
+
+	ASSERT_EQ(0, build(self->sets, self->event, 0, 0));
+	for (i = 0; i < MANY; i++)
+		ASSERT_EQ(0, task_start(&tasks[i], poll_for_ever,
+					&self->inner->fd));
+	for (i = 0; i < MANY; i++)
+		ASSERT_EQ(0, await_sleep(tasks[i].tid, SYS_poll));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	for (i = 0; i < MANY; i++)
+		EXPECT_EQ(POLLIN, task_join(&tasks[i]));
 }
 
 /* In-tree epoll may watch any set. */

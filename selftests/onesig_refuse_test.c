@@ -14,7 +14,13 @@
 
 #include "kselftest_harness.h"
 
+#include "limits.h"
 #include "onesig.h"
+
+#define SIGNALS_FILE	"/sys/module/devepoll/parameters/max_signals"
+/* As many as the module lets in, and the first of them. */
+#define USERS		256
+#define FIRST_USER	20000
 
 TEST(what_is_no_signal_is_refused)
 {
@@ -147,8 +153,11 @@ TEST(changes_with_results_are_made_too)
 struct fuse_owner {
 	struct task task;
 	int fd;
+	atomic_bool ready;
 	atomic_bool asked;
 };
+
+#define CUSE_NAME	"devepoll-test"
 
 static void fuse_answer(int fd, uint64_t unique, int err, const void *body,
 			size_t size)
@@ -173,6 +182,16 @@ static long fuse_serve(void *arg)
 	static const struct fuse_init_out init = {
 		.major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 4096,
 	};
+	static const struct {
+		struct cuse_init_out out;
+		char info[sizeof("DEVNAME=" CUSE_NAME)];
+	} cuse_init = {
+		.out = {
+			.major = FUSE_KERNEL_VERSION, .minor = 31,
+			.max_read = 4096, .max_write = 4096,
+		},
+		.info = "DEVNAME=" CUSE_NAME,
+	};
 	static const struct fuse_attr_out attr = {
 		.attr = { .ino = 1, .mode = S_IFREG | 0666, .nlink = 1 },
 	};
@@ -181,12 +200,18 @@ static long fuse_serve(void *arg)
 	const struct fuse_in_header *in = (void *)buf;
 	struct fuse_owner *owner = arg;
 
-	/* Until the file system goes. */
+	/* Until the file system, or the device, goes. */
 	while (read(owner->fd, buf, sizeof(buf)) >= (ssize_t)sizeof(*in)) {
 		switch (in->opcode) {
 		case FUSE_INIT:
 			fuse_answer(owner->fd, in->unique, 0, &init,
 				    sizeof(init));
+			break;
+		case CUSE_INIT:
+			/* With the device there when this returns. */
+			fuse_answer(owner->fd, in->unique, 0, &cuse_init,
+				    sizeof(cuse_init));
+			owner->ready = true;
 			break;
 		case FUSE_GETATTR:
 			fuse_answer(owner->fd, in->unique, 0, &attr,
@@ -210,15 +235,28 @@ static long fuse_serve(void *arg)
 	return 0;
 }
 
+/* What a signal set says to it, if it asks nothing and other sets do. */
+static int add_for_signals(struct fuse_owner *owner, int fd)
+{
+	struct devepoll_change change = {
+		.op = DEVEPOLL_ADD, .fd = fd, .events = EPOLLIN,
+	};
+	int set = onesig_open(ONESIG_SIGNAL, 0), other = dep_open();
+	int ret = dep_change(set, &change);
+
+	if (owner->asked || dep_change(other, &change) || !owner->asked)
+		ret = -EPROTO;
+	close(other);
+	close(set);
+	return ret;
+}
+
 /* A worker that asks for everybody must not wait for a program's answer. */
 TEST(a_file_of_fuse_is_not_asked_for_signals)
 {
 	char options[128], path[] = "/tmp/onesig-fuse-XXXXXX";
 	struct fuse_owner owner = { .fd = -1 };
-	struct devepoll_change change = {
-		.op = DEVEPOLL_ADD, .events = EPOLLIN,
-	};
-	int set, other, fd, anchor;
+	int fd, anchor;
 
 	NEEDS_THREADS();
 	if (geteuid())
@@ -236,23 +274,102 @@ TEST(a_file_of_fuse_is_not_asked_for_signals)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	ASSERT_LE(0, fd);
 
-	set = onesig_open(ONESIG_SIGNAL, 0);
-	ASSERT_LE(0, set);
-	change.fd = fd;
-	EXPECT_EQ(-EPERM, dep_change(set, &change));
-	EXPECT_FALSE(owner.asked);
-	/* Where the caller itself asks, it may. */
-	other = dep_open();
-	EXPECT_EQ(0, dep_change(other, &change));
-	EXPECT_TRUE(owner.asked);
-	close(other);
-	close(set);
+	EXPECT_EQ(-EPERM, add_for_signals(&owner, fd));
 	close(fd);
 	EXPECT_EQ(0, umount2(path, MNT_DETACH));
 	EXPECT_EQ(0, task_join(&owner.task));
 	close(owner.fd);
 	close(anchor);
 	unlink(path);
+}
+
+TEST(a_device_of_cuse_is_not_asked_for_signals)
+{
+	struct fuse_owner owner = { .fd = -1 };
+	int fd;
+
+	NEEDS_THREADS();
+	if (geteuid())
+		SKIP(return, "not root");
+	driver("", "fuse");
+	driver("", "cuse");
+	owner.fd = open("/dev/cuse", O_RDWR | O_CLOEXEC);
+	if (owner.fd < 0)
+		SKIP(return, "no /dev/cuse");
+	ASSERT_EQ(0, task_start(&owner.task, fuse_serve, &owner));
+	while (!owner.ready)
+		sched_yield();
+	fd = open("/dev/" CUSE_NAME, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+
+	EXPECT_EQ(-EPERM, add_for_signals(&owner, fd));
+	close(fd);
+	EXPECT_EQ(0, write_number("/sys/class/cuse/" CUSE_NAME "/abort", 1));
+	EXPECT_EQ(0, task_join(&owner.task));
+	close(owner.fd);
+}
+
+TEST(all_signal_sets_have_so_many_fds_together)
+{
+	long most = read_number(SIGNALS_FILE);
+	struct devepoll_change change = {
+		.op = DEVEPOLL_ADD, .events = EPOLLIN,
+	};
+	int set, before, fds[2];
+
+	if (geteuid())
+		SKIP(return, "not root");
+	ASSERT_LT(0, most);
+	set = onesig_with_pipe(ONESIG_SIGNAL, fds, 0);
+	ASSERT_LE(0, set);
+	change.fd = eventfd_new();
+	ASSERT_EQ(0, write_number(SIGNALS_FILE, 1));
+	before = dep_change(set, &change);
+	EXPECT_EQ(0, write_number(SIGNALS_FILE, most));
+	EXPECT_EQ(-ENOSPC, before);
+	/* Nothing of it has stayed, and the other is told as ever. */
+	EXPECT_EQ(0, dep_change(set, &change));
+	ASSERT_EQ(0, put_byte(fds[1]));
+	EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, fds[0]));
+}
+
+/* Opens a set as @uid, and makes it a signal set; the fd or -errno. */
+static int open_as(uid_t uid)
+{
+	int fd;
+
+	if (setresuid(uid, 0, 0))
+		return -errno;
+	fd = onesig_open(ONESIG_SIGNAL, 0);
+	if (setresuid(0, 0, 0))
+		return -errno;
+	return fd;
+}
+
+TEST(so_many_users_have_signal_sets)
+{
+	int sets[USERS], again, i;
+
+	if (geteuid())
+		SKIP(return, "not root");
+	for (i = 0; i < USERS; i++) {
+		sets[i] = open_as(FIRST_USER + i);
+		ASSERT_LE(0, sets[i]) {
+			TH_LOG("user %d", i);
+		}
+	}
+	EXPECT_EQ(-ENOSPC, open_as(FIRST_USER + USERS));
+	/* Who has one may have another. */
+	again = open_as(FIRST_USER);
+	EXPECT_LE(0, again);
+	close(again);
+	/* And who comes when one has gone. */
+	close(sets[1]);
+	again = open_as(FIRST_USER + USERS);
+	EXPECT_LE(0, again);
+	close(again);
+	for (i = 0; i < USERS; i++)
+		close(sets[i]);
 }
 
 TEST_HARNESS_MAIN

@@ -251,6 +251,85 @@ TEST_F(share, wakes_as_many_threads_as_find_work)
 	EXPECT_EQ(0, eset_drain(&self->set));
 }
 
+/* Who has been woken of threads that share a CPU with this one. */
+static int count_woken(const struct eset *set, struct ewaiter *waiters)
+{
+	int i, woken = 0;
+
+	for (i = 0; i < THREADS; i++)
+		woken += !sleeps_in(waiters[i].task.tid,
+				    set->ops->wait_syscall);
+	return woken;
+}
+
+/*
+ * Each takes @max.  Real-time priority keeps this thread from being preempted,
+ * so that nobody who was woken has run yet.
+ */
+static int post_to_crew(struct eset *set, const int *files, int nr, int max,
+			struct ewaiter *waiters)
+{
+	struct sched_param fifo = { .sched_priority = 1 }, none = {};
+	int i, woken, ret = pin_to_cpu(0);
+
+	for (i = 0; i < THREADS && !ret; i++) {
+		ret = ewaiter_launch(&waiters[i], set, max, -1) ?:
+		      await_sleep(waiters[i].task.tid, set->ops->wait_syscall);
+		waiters[i].switches = status_field(waiters[i].task.tid,
+						   "voluntary_ctxt_switches");
+	}
+	if (ret || sched_setscheduler(0, SCHED_FIFO, &fifo))
+		return ret ?: -errno;
+	for (i = 0; i < nr && !ret; i++)
+		ret = eventfd_post(files[i]);
+	woken = count_woken(set, waiters);
+	if (sched_setscheduler(0, SCHED_OTHER, &none))
+		return -errno;
+	return ret ?: woken;
+}
+
+TEST_F(share, wakes_at_once_as_many_threads_as_have_room)
+{
+	struct ewaiter waiters[THREADS];
+	int i, taken = 0;
+
+	if (geteuid())
+		SKIP(return, "not root");
+	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN | EPOLLET));
+	EXPECT_EQ(3, post_to_crew(&self->set, self->events, 3, 1, waiters));
+	ASSERT_TRUE(await(ewaiters_done(waiters, THREADS) == 3));
+	/* Nor are there more later.  With epoll who leaves something wakes. */
+	for (i = 0; i < THREADS; i++)
+		if (eset_has(&self->set, TAKES_TURNS) &&
+		    !atomic_load(&waiters[i].task.done))
+			EXPECT_TRUE(ewaiter_undisturbed(&waiters[i]));
+	ASSERT_EQ(0, eventfd_post(self->events[3]));
+	for (i = 0; i < THREADS; i++)
+		taken += ewaiter_join(&waiters[i]);
+	EXPECT_EQ(4, taken);
+}
+
+/* In-tree epoll wakes one for each event; all but the first find nothing. */
+TEST_F(share, wakes_one_thread_that_has_room_for_all)
+{
+	struct ewaiter waiters[THREADS];
+	int i, done, woken, takes_turns;
+
+	if (geteuid())
+		SKIP(return, "not root");
+	takes_turns = eset_has(&self->set, TAKES_TURNS);
+	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN | EPOLLET));
+	woken = post_to_crew(&self->set, self->events, 3, FILES, waiters);
+	EXPECT_EQ(takes_turns ? 1 : 3, woken);
+	ASSERT_TRUE(await(ewaiters_done(waiters, THREADS) == 1));
+	for (done = 1; done < THREADS; done++) {
+		ASSERT_EQ(0, eventfd_post(self->events[0]));
+		ASSERT_TRUE(await(ewaiters_done(waiters, THREADS) > done));
+	}
+	for (i = 0; i < THREADS; i++)
+		EXPECT_LT(0, ewaiter_join(&waiters[i]));
+}
+
 TEST_F(share, wakes_one_thread_for_one_edge)
 {
 	struct ewaiter waiters[THREADS];

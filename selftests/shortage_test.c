@@ -9,8 +9,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -173,6 +175,74 @@ TEST_F(shortage, fails_a_change)
 	ASSERT_EQ(0, eset_add(&self->w.set, self->w.fd, EPOLLIN));
 	/* Where it takes no memory, nothing can fail. */
 	EXPECT_LE(0, walk(&self->w, call_change, check_change));
+}
+
+static int change_trusted(struct world *w, int op, uint32_t events)
+{
+	struct devepoll_change change = {
+		.op = op,
+		.flags = DEVEPOLL_TRUST,
+		.fd = w->fd,
+		.events = events | EPOLLET,
+		.data = w->fd,
+	};
+
+	return dep_change(w->set.fd, &change);
+}
+
+/* In the child, what the result of a change with the @n-th failure means. */
+enum { CHANGED, NO_MEMORY, FAULT, MENDED, WRONG };
+
+static int change_by_child(struct world *w, int n)
+{
+	pid_t pid = fork();
+	int nth, ret;
+	bool hit;
+
+	if (pid)
+		return reap(pid);
+	nth = failnth_open();
+	failnth_arm(nth, n);
+	ret = change_trusted(w, DEVEPOLL_MOD, EPOLLIN | EPOLLPRI);
+	hit = failnth_disarm(nth);
+	if (!ret)
+		_exit(hit ? MENDED : CHANGED);
+	if (!is_clear(ret, hit))
+		_exit(WRONG);
+	_exit(ret == -ENOMEM ? NO_MEMORY : FAULT);
+}
+
+/*
+ * A signalfd has a wait queue for each process that changes it, so a change by
+ * a child takes memory.
+ */
+TEST_F(shortage, of_a_change_keeps_what_a_trusted_file_was_told)
+{
+	int n, result = MENDED, failed = 0;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &mask, NULL));
+	ASSERT_EQ(0, raise(SIGUSR1));
+	ASSERT_EQ(1, eset_drain(&self->w.set));
+	self->w.fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+	ASSERT_LE(0, self->w.fd);
+
+	for (n = 1; result != CHANGED && n < MOST_POINTS; n++) {
+		ASSERT_EQ(0, change_trusted(&self->w, DEVEPOLL_ADD, EPOLLIN));
+		result = change_by_child(&self->w, n);
+		ASSERT_LE(0, result);
+		ASSERT_GT(WRONG, result);
+		failed += result == NO_MEMORY;
+		if (result == NO_MEMORY || result == FAULT)
+			EXPECT_EQ(EPOLLIN, eset_wait_one(&self->w.set,
+							 self->w.fd, 0))
+				TH_LOG("failure %d", n);
+		ASSERT_EQ(0, eset_del(&self->w.set, self->w.fd));
+	}
+	EXPECT_EQ(CHANGED, result);
+	EXPECT_LT(0, failed);
 }
 
 static int call_batch(struct world *w)

@@ -17,7 +17,7 @@
 #include "eset.h"
 
 #define WORKERS		8
-#define CONNECTIONS	400
+#define CONNECTIONS	240
 #define EVEN		(CONNECTIONS / WORKERS)
 /*
  * From even, in percent, when all sleep before each connection; and else, when

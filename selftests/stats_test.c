@@ -126,6 +126,35 @@ TEST_F(stats, count_events_and_harvests)
 	EXPECT_EQ(before.asks + 10, after.asks);
 }
 
+/* The memory for the second event is brought in on the way. */
+TEST_F(stats, count_a_harvest_that_meets_missing_memory_once)
+{
+	struct devepoll_wait_args args = { .max_events = 2 };
+	size_t page = getpagesize();
+	struct devepoll_stats stats;
+	struct devepoll_event *out;
+	char *memory;
+
+	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(memory != MAP_FAILED);
+	/* A kernel that has no huge pages knows no such advice. */
+	if (madvise(memory, 2 * page, MADV_NOHUGEPAGE))
+		ASSERT_EQ(EINVAL, errno);
+	out = (struct devepoll_event *)(memory + page) - 1;
+	out->data = 0;
+	args.events = address_of(out);
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLOUT | EPOLLET));
+	ASSERT_EQ(0, eset_add(&self->set, eventfd_new(), EPOLLOUT | EPOLLET));
+	ASSERT_EQ(2, dep_request(self->set.fd, DEVEPOLL_WAIT, &args));
+	EXPECT_EQ(EPOLLOUT, out[0].events);
+	EXPECT_EQ(EPOLLOUT, out[1].events);
+	stats = stats_of(self->set.fd);
+	EXPECT_EQ(1, stats.harvests);
+	EXPECT_EQ(2, stats.events);
+	munmap(memory, 2 * page);
+}
+
 /* One line of devepoll/stats of debugfs, or -1. */
 static long long sum_of(const char *name)
 {

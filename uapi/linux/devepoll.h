@@ -190,12 +190,13 @@ struct evpoll_packed {
  * the set can be removed nevertheless);
  * EEXIST: ADD of what is there;
  * ENOENT: MOD or DEL of what is not there;
- * EPERM: a file that can't be polled, or, in a signal set, one of FUSE;
+ * EPERM: a file that can't be polled, or, in a signal set, one of FUSE or CUSE;
  * EINVAL: unknown op or bit; the set itself; EPOLLEXCLUSIVE in a MOD, for a
  * set, or with bits that epoll_ctl(2) forbids; DEVEPOLL_TRUST without EPOLLET;
  * ELOOP: a set of the device that would make a cycle, or sets nested too deep;
  * or a set of in-tree epoll, whose members can't be seen;
- * ENOSPC: the set is full, or a limit of the user or of the file;
+ * ENOSPC: the set is full, or a limit of the user or of the file, or, in a
+ * signal set, max_signals;
  * ENOMEM: no memory.
  */
 struct devepoll_change {
@@ -419,9 +420,14 @@ struct devepoll_signal {
  * that says nothing (SI_USER of process 0) may come, since others may have sent
  * the signal too.  The set can't be waited for or mapped.
  *
- * A file of FUSE can't be added (EPERM), since a worker, which can't be killed,
- * would have to wait for a program's answer.  Each fd counts as four of the
- * user's watches.
+ * A file of FUSE or a device of CUSE can't be added (EPERM), since a worker,
+ * which can't be killed, would have to wait for a program's answer.  Each fd
+ * counts as four of the user's watches, and all signal sets of the machine have
+ * max_signals fds together (ENOSPC).
+ *
+ * A real-time signal that kill(2) sent when RLIMIT_SIGPENDING left it no place
+ * in the queue is lost if the last fd of the same signal leaves the set before
+ * the signal is taken.
  *
  * Return: 0, or -1 with errno
  * EFAULT: the argument can't be read;
@@ -429,6 +435,7 @@ struct devepoll_signal {
  * caller is a thread of an io_uring, and DEVEPOLL_SIGNAL_THREAD is given;
  * E2BIG: a part of the argument is not known to this kernel and not 0;
  * EBUSY: the set belongs to one of the interfaces already, or to a signal;
+ * ENOSPC: 256 other users have signal sets;
  * ENOMEM: no memory;
  * EINTR: the caller is being killed.
  */

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One way along the list of asks of a set of the extended interface.
+ *
+ * A pass takes items off the head of the list, a few at a time, asks their
+ * files, hands out what is ready (results.c) and puts back at the tail what is
+ * watched for its level.  It has a number, which each item that it takes is
+ * given; so it ends where it meets itself, and what did not fit comes first the
+ * next time.
+ */
+#include <linux/fdtable.h>
+#include <linux/nospec.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+
+#include <linux/devepoll.h>
+
+#include "compat.h"
+#include "limits.h"
+#include "pass.h"
+#include "ready.h"
+#include "results.h"
+#include "trace.h"
+#include "watch.h"
+#include "worker.h"
+
+/* What stands in a place of a pass. */
+enum ask_kind {
+	/* its file is asked; kept by a reference on it */
+	ASK_FILE,
+	/* has no file to ask, and stays in the set */
+	ASK_NVAL,
+	/* its keys are trusted and said what happened; may go this moment */
+	ASK_TOLD,
+	/* its last event; the pass owns it */
+	ASK_CLOSED,
+	/* its number names another file, and it was unhooked; the same */
+	ASK_GHOST,
+};
+
+/* Is the process gone in which the number was added? */
+static bool item_owner_is_gone(const struct dep_item *item)
+{
+	struct task_struct *task;
+	bool gone;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(item->owner, &init_pid_ns), PIDTYPE_TGID);
+	gone = !task || task->start_boottime != item->owner_born;
+	rcu_read_unlock();
+	return gone;
+}
+
+static bool item_is_own(const struct dep_item *item)
+{
+	return item->owner == task_tgid_nr(current) &&
+	       item->owner_born == current->group_leader->start_boottime;
+}
+
+/*
+ * Does the number not name the file any more?  That is for the process to tell
+ * in which it was added.  If that is gone, another one that knows the file by
+ * this number, as after fork(2), takes its place.  Whoever else was given the
+ * set can't tell.
+ */
+static noinline bool item_is_ghost(struct dep_item *item, bool named)
+{
+	if (!current->files)
+		return false;
+	if (!named)
+		return item->files == current->files && item_is_own(item);
+	/* The table of a process may change when it executes a program. */
+	if (item_is_own(item) ? thread_group_empty(current) :
+				item_owner_is_gone(item))
+		dep_item_own(item);
+	return false;
+}
+
+/*
+ * Does the number name the file in the caller's table?  Interrupts are off, so
+ * RCU keeps the table.
+ */
+static __always_inline bool item_is_named(const struct dep_item *item,
+					  const struct fdtable *table)
+{
+	unsigned int fd = item->fd;
+
+	if (fd >= table->max_fds)
+		return false;
+	fd = array_index_nospec(fd, table->max_fds);
+	return rcu_access_pointer(table->fd[fd]) == item->file;
+}
+
+/* Back to the list: at its end, or at its head if this pass comes again. */
+static void pass_put_back(struct dep_pass *pass, struct dep_item *item)
+{
+	struct dep_instance *inst = pass->inst;
+
+	dep_item_list(item);
+	if (!pass->err)
+		return;
+	item->pass = 0;
+	list_move(&item->ask, &inst->asks);
+}
+
+/* Fills a place with an item that asks no file; false if that is nothing. */
+static noinline bool pass_take_other(struct dep_pass *pass,
+				     struct dep_item *item,
+				     struct dep_ask *ask, bool ghost)
+{
+	struct dep_results *results = pass->results;
+
+	if (item->mode & DEP_MODE_STAY) {
+		ask->kind = ASK_NVAL;
+		ask->revents = (__force u16)EPOLLNVAL;
+		return true;
+	}
+	if (item->mode & DEP_MODE_CLOSED) {
+		ask->kind = ASK_CLOSED;
+		ask->revents = DEVEPOLL_CLOSED;
+		return true;
+	}
+	if (ghost) {
+		trace_devepoll_close(item);
+		pass->inst->stats.closes++;
+		dep_item_unhook(item);
+		ask->kind = ASK_GHOST;
+		ask->revents = item->mode & DEP_MODE_TELL_CLOSED ?
+			       DEVEPOLL_CLOSED : 0;
+		return true;
+	}
+	if (!ask->revents)
+		return false;
+	if (results && item->mode & DEP_MODE_ONESHOT)
+		item->events = 0;
+	item->chosen = false;
+	ask->kind = ASK_TOLD;
+	return true;
+}
+
+/* Writes what a trusted item was told to mapped memory, which can't fail. */
+static __always_inline void pass_tell(struct dep_pass *pass,
+				      struct dep_item *item, u32 revents)
+{
+	struct dep_results *results = pass->results;
+	struct devepoll_event *to = results->kernel;
+
+	to[results->nr++] = (struct devepoll_event) {
+		.data = item->data,
+		.events = revents,
+		.fd = item->fd,
+	};
+	pass->found++;
+	if (item->mode & DEP_MODE_ONESHOT)
+		item->events = 0;
+}
+
+/* Fills a place; false if it is to be used for the next item. */
+static __always_inline bool pass_take_item(struct dep_pass *pass,
+					   struct dep_item *item,
+					   struct dep_ask *ask,
+					   const struct files_struct *files,
+					   const struct fdtable *table)
+{
+	u16 told = item->revents & item->events;
+	u32 mode = item->mode;
+	bool named, ghost;
+
+	named = table && item_is_named(item, table);
+	ghost = unlikely(!named || item->files != files) &&
+		!(mode & DEP_MODE_CLOSED) && item_is_ghost(item, named);
+	if (!ghost && (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED)) ==
+	    DEP_MODE_TRUST && !item->doubt && pass->results &&
+	    pass->results->kernel) {
+		item->revents = 0;
+		item->chosen = false;
+		if (told)
+			pass_tell(pass, item, told);
+		return false;
+	}
+
+	ask->item = item;
+	ask->data = item->data;
+	ask->fd = item->fd;
+	ask->kind = ASK_FILE;
+	ask->sent = false;
+	ask->events = item->events;
+	ask->revents = told;
+	ask->chosen = item->chosen;
+	if (unlikely(ghost || mode & DEP_MODE_CLOSED ||
+		     (mode & DEP_MODE_TRUST && !item->doubt))) {
+		item->revents = 0;
+		return pass_take_other(pass, item, ask, ghost);
+	}
+	item->revents = 0;
+	item->doubt = false;
+	item->chosen = false;
+	pass->inst->stats.asks++;
+	/* The last reference is gone: so will the item be, in a moment. */
+	return dep_file_get(item->file);
+}
+
+/* Takes the next items off the list, so many at most. */
+static void pass_take(struct dep_pass *pass, u32 room)
+{
+	const struct files_struct *files = current->files;
+	struct dep_instance *inst = pass->inst;
+	struct list_head *asks = &inst->asks, *next = asks->next;
+	const struct fdtable *table;
+	struct dep_item *item;
+	u32 looked = 0, nr = 0;
+
+	lockdep_assert_held(&inst->lock);
+	table = files ? rcu_dereference_raw(files->fdt) : NULL;
+	/* None gives more than one event. */
+	room = min_t(u32, room, DEP_LOOK_BATCH);
+	while (nr < DEP_ASK_BATCH && looked < room) {
+		item = list_entry(next, struct dep_item, ask);
+		if (next == asks || item->pass == pass->number)
+			break;
+		looked++;
+		item->pass = pass->number;
+		/* Off the list: a wake-up from now on puts it back. */
+		next = next->next;
+		INIT_LIST_HEAD(&item->ask);
+		nr += pass_take_item(pass, item, &pass->asks[nr], files, table);
+	}
+	/* All at once, what stays closes the gap. */
+	asks->next = next;
+	next->prev = asks;
+	inst->nr_asks -= looked;
+	pass->nr = nr;
+	pass->over = next == asks ||
+		     list_entry(next, struct dep_item, ask)->pass ==
+		     pass->number;
+}
+
+/* Asks the files, with no spin lock held. */
+static void pass_ask(struct dep_pass *pass)
+{
+	struct dep_ask *ask, *end = pass->asks + pass->nr;
+	struct dep_instance *inner;
+	poll_table table;
+
+	init_poll_funcptr(&table, NULL);
+	for (ask = pass->asks; ask < end; ask++) {
+		struct file *file;
+
+		if (ask->kind != ASK_FILE)
+			continue;
+		file = ask->item->file;
+		inner = dep_instance_of(file);
+		table._key = (__force __poll_t)ask->events;
+		if (unlikely(inner))
+			ask->revents |= ask->events & (__force u16)
+				dep_ready_poll(inner, pass->depth + 1);
+		else
+			ask->revents |= ask->events &
+				(__force u16)vfs_poll(file, &table);
+	}
+}
+
+/* A ghost is counted when it comes again for its last event. */
+static void pass_count(struct dep_pass *pass)
+{
+	struct dep_ask *ask, *end = pass->asks + pass->nr;
+
+	for (ask = pass->asks; ask < end; ask++)
+		pass->found += ask->revents && ask->kind != ASK_GHOST;
+}
+
+/* What becomes of an item whose file was asked: it is still there. */
+static __always_inline void pass_settle_file(struct dep_pass *pass,
+					     const struct dep_ask *ask)
+{
+	struct dep_item *item = ask->item;
+	struct file *file = item->file;
+
+	if (ask->revents) {
+		if (unlikely(!ask->sent)) {
+			item->doubt = true;
+			item->chosen |= ask->chosen;
+			if (item->mode & DEP_MODE_TRUST)
+				item->revents |= ask->revents;
+			pass_put_back(pass, item);
+		} else if (item->mode & DEP_MODE_ONESHOT) {
+			item->events = 0;
+			item->revents = 0;
+			dep_item_unlist(item);
+		} else if (!(item->mode & DEP_MODE_EDGE)) {
+			dep_item_list(item);
+		}
+	}
+	/* If the program has closed it meanwhile, its release is ours. */
+	if (unlikely(!dep_file_put_not_last(file)))
+		pass->last[pass->nr_last++] = file;
+}
+
+/* The rest: what has no file, or may have gone with it. */
+static noinline void pass_settle_other(struct dep_pass *pass,
+				       const struct dep_ask *ask)
+{
+	struct dep_instance *inst = pass->inst;
+	struct dep_item *item = ask->item;
+
+	switch (ask->kind) {
+	case ASK_NVAL:
+		/* M is held, so nobody has removed it. */
+		if (ask->sent)
+			dep_item_list(item);
+		else
+			pass_put_back(pass, item);
+		break;
+	case ASK_TOLD:
+		/* No item can have come under this number: M is held. */
+		if (ask->sent || dep_fdmap_find(&inst->interest,
+						ask->fd) != item)
+			break;
+		item->events = ask->events;
+		item->revents |= ask->revents;
+		item->chosen |= ask->chosen;
+		pass_put_back(pass, item);
+		break;
+	case ASK_CLOSED:
+		if (!ask->sent)
+			pass_put_back(pass, item);
+		break;
+	}
+}
+
+/* Frees what has left the set, with nothing held but M. */
+static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
+{
+	struct dep_item *item = ask->item;
+
+	if (ask->kind == ASK_CLOSED) {
+		if (ask->sent)
+			dep_item_discard(item);
+		return;
+	}
+	dep_watch_detach(item);
+	if (ask->sent || !(item->mode & DEP_MODE_TELL_CLOSED)) {
+		dep_item_free(item);
+		return;
+	}
+	item->pass = 0;
+	spin_lock_irq(&pass->inst->lock);
+	dep_item_close(item);
+	spin_unlock_irq(&pass->inst->lock);
+	pass->over = false;
+}
+
+/* M is held and the files are ours: the items that were asked are there. */
+static bool pass_settle(struct dep_pass *pass)
+{
+	bool drop = false;
+	u32 i;
+
+	for (i = 0; i < pass->nr; i++) {
+		/* After an error they go to the head of the list. */
+		u32 nr = unlikely(pass->err) ? pass->nr - 1 - i : i;
+		struct dep_ask *ask = &pass->asks[nr];
+
+		if (likely(ask->kind == ASK_FILE)) {
+			pass_settle_file(pass, ask);
+			continue;
+		}
+		if (ask->kind != ASK_TOLD || !ask->sent)
+			pass_settle_other(pass, ask);
+		drop |= ask->kind > ASK_TOLD;
+	}
+	return drop;
+}
+
+/* What can't be done under L, between two batches. */
+static noinline void pass_clean(struct dep_pass *pass)
+	__must_hold(&pass->inst->lock)
+{
+	u32 i;
+
+	spin_unlock_irq(&pass->inst->lock);
+	for (i = 0; i < pass->nr; i++) {
+		if (pass->asks[i].kind > ASK_TOLD)
+			pass_drop(pass, &pass->asks[i]);
+	}
+	while (pass->nr_last)
+		dep_worker_fput(pass->last[--pass->nr_last]);
+	spin_lock_irq(&pass->inst->lock);
+}
+
+/**
+ * dep_pass_run() - go along the list until enough items were found ready
+ * @pass: the pass; its instance has ready_begin() behind it
+ * @enough: how many more
+ *
+ * Asks nothing more when the caller is being killed.
+ *
+ * Context: process, dep_instance.mtx held, and dep_instance.lock, which it
+ * drops for a while; sleeps in ->poll().
+ */
+void dep_pass_run(struct dep_pass *pass, u32 enough)
+	__must_hold(&pass->inst->lock)
+{
+	struct dep_instance *inst = pass->inst;
+
+	lockdep_assert_held(&inst->mtx);
+	while (!pass->over && !pass->err && pass->found < enough &&
+	       !fatal_signal_pending(current)) {
+		pass_take(pass, enough - pass->found);
+		if (!pass->nr && pass->over)
+			break;
+		spin_unlock_irq(&inst->lock);
+		pass_ask(pass);
+		if (pass->results)
+			dep_results_send(pass);
+		else
+			pass_count(pass);
+		if (!pass->over)
+			cond_resched();
+		spin_lock_irq(&inst->lock);
+		if (pass_settle(pass) || pass->nr_last)
+			pass_clean(pass);
+	}
+}

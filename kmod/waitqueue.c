@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The entries that a watch has in the wait queues of its file: how they get
+ * there, by ->poll(), and how they leave.
+ */
+#include <linux/slab.h>
+
+#include "limits.h"
+#include "waitqueue.h"
+#include "wakeup.h"
+#include "watch.h"
+
+/**
+ * struct dep_arming - a call of ->poll() that queues us
+ * @table: what ->poll() is given
+ * @watch: the watch
+ * @err: why not all of its wait queues have us
+ */
+struct dep_arming {
+	poll_table table;
+	struct dep_watch *watch;
+	int err;
+};
+
+static struct kmem_cache *wait_cache;
+
+/* Takes the entry off its wait queue; no wake function runs for it then. */
+static void wait_disarm(struct dep_wait *wait)
+{
+	wait_queue_head_t *head;
+
+	/* RCU keeps a head alive that POLLFREE is taking away this moment. */
+	rcu_read_lock();
+	/* Pairs with the release in wait_pollfree(). */
+	head = smp_load_acquire(&wait->head);
+	if (head)
+		remove_wait_queue(head, &wait->entry);
+	rcu_read_unlock();
+}
+
+/**
+ * dep_watch_disarm() - take all entries of a watch off their wait queues
+ * @watch: the watch
+ *
+ * When it returns no wake function of the watch runs, or will.
+ *
+ * Context: process; dep_bucket.lock held, or nobody can find the watch and the
+ * caller has a reference on the file: so its wait queues don't go away.
+ */
+void dep_watch_disarm(struct dep_watch *watch)
+{
+	struct dep_wait *wait;
+
+	for (wait = &watch->wait; wait; wait = wait->next)
+		wait_disarm(wait);
+}
+
+/**
+ * dep_wait_init() - make an entry that is in no wait queue
+ * @wait: the entry
+ * @watch: its watch
+ */
+void dep_wait_init(struct dep_wait *wait, struct dep_watch *watch)
+{
+	init_waitqueue_func_entry(&wait->entry, dep_watch_wake);
+	INIT_LIST_HEAD(&wait->entry.entry);
+	wait->head = NULL;
+	wait->watch = watch;
+	wait->next = NULL;
+}
+
+static bool watch_waits_on(struct dep_watch *watch, wait_queue_head_t *head)
+{
+	struct dep_wait *wait;
+
+	for (wait = &watch->wait; wait; wait = wait->next) {
+		if (READ_ONCE(wait->head) == head)
+			return true;
+	}
+	return false;
+}
+
+/* An entry to use: the first if it is free, or one that POLLFREE emptied. */
+static struct dep_wait *watch_spare_wait(struct dep_watch *watch)
+{
+	struct dep_wait *wait, *tail;
+
+	for (wait = &watch->wait; wait; wait = wait->next) {
+		/* Pairs with the release in wait_pollfree(). */
+		if (!smp_load_acquire(&wait->head))
+			return wait;
+		tail = wait;
+	}
+	if (watch->nr_waits >= DEP_HEADS_PER_FILE)
+		return ERR_PTR(-ENOSPC);
+	wait = kmem_cache_alloc(wait_cache, GFP_KERNEL);
+	if (!wait)
+		return ERR_PTR(-ENOMEM);
+	dep_wait_init(wait, watch);
+	tail->next = wait;
+	watch->nr_waits++;
+	return wait;
+}
+
+/* What ->poll() calls for each wait queue of the file. */
+static void queue_on(struct file *file, wait_queue_head_t *head,
+		     poll_table *table)
+{
+	struct dep_arming *arming;
+	struct dep_wait *wait;
+
+	arming = container_of(table, struct dep_arming, table);
+	/* Not held across ->poll(), which may wait for user space for ever. */
+	mutex_lock(&arming->watch->arm);
+	if (arming->err || watch_waits_on(arming->watch, head))
+		goto out;
+	wait = watch_spare_wait(arming->watch);
+	if (IS_ERR(wait)) {
+		arming->err = PTR_ERR(wait);
+		goto out;
+	}
+	WRITE_ONCE(wait->head, head);
+	add_wait_queue(head, &wait->entry);
+out:
+	mutex_unlock(&arming->watch->arm);
+}
+
+/* What it calls when the watch is in the queues already. */
+static void queue_not(struct file *file, wait_queue_head_t *head,
+		      poll_table *table)
+{
+}
+
+/**
+ * dep_watch_is_arming() - is this ->poll() called to queue a watch?
+ * @table: what ->poll() was given, or NULL
+ *
+ * Return: true if so; then dep_instance.mtx of the set that adds is held.
+ */
+bool dep_watch_is_arming(const poll_table *table)
+{
+	return table &&
+	       (table->_qproc == queue_on || table->_qproc == queue_not);
+}
+
+/**
+ * dep_watch_queue() - wait on the file's wait queues and ask what is ready
+ * @watch: the watch; the caller holds a reference on its file
+ * @events: the events
+ * @ready: out: what ->poll() answered
+ *
+ * The queues may differ by the events and by the calling process (signalfd), so
+ * ->poll() is called for each item; queues that the watch waits on already
+ * stay.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: 0;
+ * -ENOSPC: too many wait queues;
+ * -ENOMEM: no memory.
+ */
+int dep_watch_queue(struct dep_watch *watch, u16 events, u16 *ready)
+{
+	struct dep_arming arming = { .watch = watch };
+
+	might_sleep();
+	init_poll_funcptr(&arming.table, queue_on);
+	arming.table._key = (__force __poll_t)events | EPOLLERR | EPOLLHUP;
+	*ready = (__force u16)vfs_poll(watch->file, &arming.table);
+	return arming.err;
+}
+
+/**
+ * dep_watch_arm() - tell the file what is wanted now, and ask it
+ * @item: an attached item; the caller holds a reference on its file
+ * @events: the events
+ * @ready: out: what ->poll() answered
+ *
+ * Some files queue, or note who waits, only for the events asked for: a
+ * datagram socket wakes a sender that asked for EPOLLOUT.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: 0;
+ * -ENOSPC: too many wait queues;
+ * -ENOMEM: no memory.
+ */
+int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready)
+{
+	poll_table table;
+	int err;
+
+	lockdep_assert_held(&item->inst->mtx);
+	/* The item keeps the watch. */
+	if (events & ~item->armed) {
+		err = dep_watch_queue(item->watch, events, ready);
+		if (!err)
+			item->armed |= events;
+		return err;
+	}
+	init_poll_funcptr(&table, queue_not);
+	table._key = (__force __poll_t)events | EPOLLERR | EPOLLHUP;
+	*ready = (__force u16)vfs_poll(item->file, &table);
+	return 0;
+}
+
+/**
+ * dep_waits_free() - free the entries of a watch beyond its first
+ * @watch: a disarmed watch
+ */
+void dep_waits_free(struct dep_watch *watch)
+{
+	struct dep_wait *wait, *next;
+
+	for (wait = watch->wait.next; wait; wait = next) {
+		next = wait->next;
+		kmem_cache_free(wait_cache, wait);
+	}
+}
+
+/**
+ * dep_waitqueue_init() - make the cache of entries
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int __init dep_waitqueue_init(void)
+{
+	wait_cache = kmem_cache_create("devepoll_wait", sizeof(struct dep_wait),
+				       0, SLAB_ACCOUNT, NULL);
+	return wait_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * dep_waitqueue_exit() - free the cache; no entry is left
+ */
+void dep_waitqueue_exit(void)
+{
+	kmem_cache_destroy(wait_cache);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wake-ups: from a wait queue of a watched file to the sets that watch it.
+ */
+#include "trace.h"
+#include "wakeup.h"
+#include "watch.h"
+
+/*
+ * The uncommon wake-up: somebody sleeps, or the file must be asked, since the
+ * key says nothing or claims what it can't know.
+ */
+static noinline void watch_notify_slow(struct dep_item *item, __poll_t key)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+	u32 listed = inst->nr_asks;
+	u16 events, ask;
+
+	lockdep_assert_held(&inst->lock);
+	events = item->events & (__force u16)key;
+	ask = key & ~EPOLL_URING_WAKE ? events & item->unsure : item->events;
+	events &= ~item->unsure;
+	if (!(events | ask))
+		return;
+
+	inst->stats.wakes++;
+	trace_devepoll_event(item, (__force u32)key);
+	if (ask) {
+		item->doubt = true;
+		dep_item_list(item);
+	}
+	if (events)
+		inst->sink->post(inst, item, events);
+	dep_instance_arrived(inst, idle, listed);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, key);
+}
+
+/* An unhooked item wants no events, so nothing is done for it. */
+static __always_inline void watch_notify(struct dep_item *item, __poll_t key)
+{
+	struct dep_instance *inst = item->inst;
+	u16 events;
+
+	spin_lock(&inst->lock);
+	events = item->events & (__force u16)key;
+	if (likely(events && !(events & item->unsure) &&
+		   !inst->nr_waiters && !inst->polled)) {
+		inst->stats.wakes++;
+		trace_devepoll_event(item, (__force u32)key);
+		inst->sink->post(inst, item, events);
+	} else {
+		watch_notify_slow(item, key);
+	}
+	spin_unlock(&inst->lock);
+}
+
+static __always_inline void watch_notify_all(struct dep_watch *watch,
+					     __poll_t key)
+{
+	struct dep_item *item;
+
+	lockdep_assert_held(&watch->lock);
+	list_for_each_entry(item, &watch->items, link)
+		watch_notify(item, key);
+}
+
+/* Wakes somebody who sleeps for this item, if there is anyone. */
+static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
+{
+	struct dep_instance *inst = item->inst;
+	bool woken;
+
+	spin_lock(&inst->lock);
+	/* One that wants several events may sleep on. */
+	woken = !list_empty(&inst->waiters) &&
+		(key & ~EPOLL_URING_WAKE ? item->events & (__force u16)key :
+					   item->events);
+	if (woken) {
+		item->chosen = true;
+		watch_notify_slow(item, key);
+	}
+	spin_unlock(&inst->lock);
+	return woken;
+}
+
+/*
+ * One of the exclusive items is enough, if somebody sleeps for it; it goes
+ * behind the others then.  If nobody does, the first to come shall find it.
+ */
+static noinline void watch_notify_exclusive(struct dep_watch *watch,
+					    __poll_t key)
+{
+	struct dep_item *item, *chosen = NULL;
+
+	lockdep_assert_held(&watch->lock);
+	list_for_each_entry(item, &watch->items, link) {
+		if (!dep_item_is_exclusive(item))
+			watch_notify(item, key);
+		else if (!chosen && watch_notify_waiter(item, key))
+			chosen = item;
+	}
+	if (chosen) {
+		list_move_tail(&chosen->link, &watch->items);
+		return;
+	}
+	list_for_each_entry(item, &watch->items, link) {
+		if (dep_item_is_exclusive(item))
+			watch_notify(item, key);
+	}
+}
+
+/* The owner of the head is about to free it: see the banner. */
+static noinline void wait_pollfree(struct dep_wait *wait)
+{
+	list_del_init(&wait->entry.entry);
+	/* Pairs with wait_disarm(); who calls it may free us right after. */
+	smp_store_release(&wait->head, NULL);
+}
+
+/**
+ * dep_watch_hand_over() - an exclusive item leaves with an event
+ * @watch: its watch; the others like it shall ask
+ *
+ * Context: dep_watch.lock held.
+ */
+void dep_watch_hand_over(struct dep_watch *watch)
+{
+	struct dep_item *item;
+
+	lockdep_assert_held(&watch->lock);
+	list_for_each_entry(item, &watch->items, link) {
+		if (dep_item_is_exclusive(item))
+			watch_notify(item, 0);
+	}
+}
+
+/**
+ * dep_watch_wake() - the wake function
+ * @entry: that of a struct dep_wait
+ * @mode: not used
+ * @sync: not used
+ * @key: the events, 0 if the waker does not say, or POLLFREE
+ *
+ * Context: any, the lock of the wait queue held, interrupts off.
+ * Return: 0: it does not count as woken.
+ */
+int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
+		   void *key)
+{
+	struct dep_wait *wait = container_of(entry, struct dep_wait, entry);
+	struct dep_watch *watch = wait->watch;
+	__poll_t events = key_to_poll(key);
+	unsigned long flags;
+
+	if (unlikely(events & POLLFREE))
+		events = 0;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	/* Hang-ups and what may be one are for all. */
+	if (unlikely(watch->nr_exclusive) &&
+	    events & (EPOLLIN | EPOLLOUT) && !(events & EPOLLHUP)) {
+		watch_notify_exclusive(watch, events);
+	} else {
+		watch_notify_all(watch, events);
+	}
+	spin_unlock_irqrestore(&watch->lock, flags);
+
+	if (unlikely(key_to_poll(key) & POLLFREE))
+		wait_pollfree(wait);
+	return 0;
+}
