@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * Waits as the cancellation points that epoll_wait(2) is.
+ * Waits as the cancellation points that epoll_wait(2) is, or was before glibc
+ * 2.41: since then it knows its own system calls by their place in it, which no
+ * other library can have.
  */
 #ifndef DEVEPOLL_CANCEL_H
 #define DEVEPOLL_CANCEL_H

@@ -113,17 +113,18 @@ static int entry_error(const struct devepoll_probe *probe,
 	ssize_t ret;
 	int err;
 
-	err = devepoll_probe_fd(probe, change->fd);
-	if (err)
-		return err;
+	/* A number that was free until the probe took it. */
+	if (change->fd == probe->epfd || !is_open(change->fd))
+		return -EBADF;
 	if (devepoll_query(set, change->fd) == (unsigned short)change->events)
 		return 0;
 
 	/* Entries behind it may have made room. */
 	ret = write_changes(set, change, 1);
-	if (ret < 0)
-		return ret;
-	return ret == 1 ? 0 : -ENOSPC;
+	if (ret)
+		return ret < 0 ? ret : 0;
+	err = devepoll_probe_fd(probe, change->fd);
+	return err ? err : -ENOSPC;
 }
 
 static int name_failures(const struct devepoll *set,

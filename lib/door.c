@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include "door.h"
 
@@ -26,22 +27,42 @@
 			 EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP | \
 			 EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET)
 
+/* A filter of system calls says so; the device does, of a file, with EPERM. */
+static bool is_refused(long ret)
+{
+	return ret == -EPERM || ret == -EACCES || ret == -ENOSYS;
+}
+
+static bool has_device_number(int fd)
+{
+	struct statx st;
+
+	return raw_call(SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_TYPE,
+			(long)&st, 0) == 0 &&
+	       S_ISCHR(st.stx_mode) && st.stx_rdev_major == EVENTPOLL_MAJOR &&
+	       st.stx_rdev_minor == EVENTPOLL_MINOR;
+}
+
 /**
- * door_is_device() - tell whether an fd is the device
+ * devepoll_door_is_device() - tell whether an fd is the device
  * @fd: the fd
  *
  * The question is one that any set of the device answers, and that other files
- * refuse with ENOTTY.
+ * refuse with ENOTTY.  Where a filter of system calls refuses it, the number of
+ * the device tells.
  *
- * Return: whether it is; false also where the fd is not open.
+ * Return: whether it is; false also where the fd is not open, or where a filter
+ * leaves no way to know.
  */
-bool door_is_device(int fd)
+bool devepoll_door_is_device(int fd)
 {
 	__u64 items;
+	long ret;
 
 	/* The shortest form that has a meaning: its first member. */
-	return raw_call(SYS_ioctl, fd, _IOR(EP_IOC_MAGIC, 0x12, __u64),
-			(long)&items, 0, 0, 0) == 0;
+	ret = raw_call(SYS_ioctl, fd, _IOR(EP_IOC_MAGIC, 0x12, __u64),
+		       (long)&items, 0, 0, 0);
+	return is_refused(ret) ? has_device_number(fd) : ret == 0;
 }
 
 /*
@@ -56,7 +77,7 @@ static bool word_is_readable(uintptr_t address)
 }
 
 /**
- * door_readable() - tell whether memory of the caller can be read
+ * devepoll_door_readable() - tell whether memory of the caller can be read
  * @object: the memory
  * @size: its size, between 8 and 4096 bytes
  *
@@ -66,7 +87,7 @@ static bool word_is_readable(uintptr_t address)
  *
  * Return: whether it can.
  */
-bool door_readable(const void *object, size_t size)
+bool devepoll_door_readable(const void *object, size_t size)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	uintptr_t first = (uintptr_t)object;
@@ -81,23 +102,18 @@ bool door_readable(const void *object, size_t size)
 		word_is_readable(last + 1 - KERNEL_SIGSET_SIZE));
 }
 
-/* A filter of system calls says so; the device does, of a file, with EPERM. */
-static bool is_refused(long ret)
-{
-	return ret == -EPERM || ret == -ENOSYS;
-}
-
 /*
  * What fadvise64(2) says of other files, and ioctl(2) of some, such as epoll's;
  * the device says EINVAL, too.
  */
 static bool is_foreign(int fd, long ret)
 {
-	return (ret == -EINVAL || ret == -ESPIPE) && !door_is_device(fd);
+	return (ret == -EINVAL || ret == -ESPIPE) &&
+	       !devepoll_door_is_device(fd);
 }
 
 /**
- * door_request() - make a request of the device
+ * devepoll_door_request() - make a request of the device
  * @fd: the device
  * @request: DEVEPOLL_*
  * @arg: its argument
@@ -105,7 +121,7 @@ static bool is_foreign(int fd, long ret)
  * Return: what the request returns, or
  * -ENOTTY: the fd is not the device.
  */
-long door_request(int fd, unsigned int request, void *arg)
+long devepoll_door_request(int fd, unsigned int request, void *arg)
 {
 	long ret = door(fd, arg, 0, request);
 
@@ -122,7 +138,7 @@ static int open_path(const char *path, int flags)
 }
 
 /**
- * door_open() - open the device
+ * devepoll_door_open() - open the device
  * @cloexec: O_CLOEXEC or 0
  *
  * Return: the fd, or
@@ -130,13 +146,13 @@ static int open_path(const char *path, int flags)
  * or what open(2) gives for DEVEPOLL_NODE or, if that is not there, for
  * DEVEPOLL_NODE_MISC.
  */
-int door_open(int cloexec)
+int devepoll_door_open(int cloexec)
 {
 	int fd = open_path(DEVEPOLL_NODE, cloexec);
 
 	if (fd == -ENOENT)
 		fd = open_path(DEVEPOLL_NODE_MISC, cloexec);
-	if (fd < 0 || door_is_device(fd))
+	if (fd < 0 || devepoll_door_is_device(fd))
 		return fd;
 
 	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -144,17 +160,17 @@ int door_open(int cloexec)
 }
 
 /**
- * door_change() - make one change by the native request
+ * devepoll_door_change() - make one change by the native request
  * @epfd: the device
  * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
  * @fd: the number
  * @event: as for epoll_ctl(2)
  * @flags: DEVEPOLL_TRUST or 0
  *
- * Return: as door_ctl().
+ * Return: as devepoll_door_ctl().
  */
-long door_change(int epfd, int op, int fd, const struct epoll_event *event,
-		 unsigned int flags)
+long devepoll_door_change(int epfd, int op, int fd,
+			  const struct epoll_event *event, unsigned int flags)
 {
 	struct devepoll_change change = { .op = op, .flags = flags, .fd = fd };
 	struct devepoll_ctl ctl = {
@@ -165,7 +181,7 @@ long door_change(int epfd, int op, int fd, const struct epoll_event *event,
 	long ret;
 
 	if (op != EPOLL_CTL_DEL) {
-		if (!door_readable(event, sizeof(*event)))
+		if (!devepoll_door_readable(event, sizeof(*event)))
 			return -EFAULT;
 		change.events = event->events;
 		change.data = event->data.u64;
@@ -174,12 +190,12 @@ long door_change(int epfd, int op, int fd, const struct epoll_event *event,
 			change.events &= EPOLL_BITS;
 	}
 
-	ret = door_request(epfd, DEVEPOLL_CTL, &ctl);
+	ret = devepoll_door_request(epfd, DEVEPOLL_CTL, &ctl);
 	return ret < 0 ? ret : change.result;
 }
 
 /**
- * door_ctl() - epoll_ctl(2) on the device
+ * devepoll_door_ctl() - epoll_ctl(2) on the device
  * @epfd: the device
  * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
  * @fd: the number
@@ -189,7 +205,7 @@ long door_change(int epfd, int op, int fd, const struct epoll_event *event,
  * -ENOTTY: @epfd is not the device;
  * or an error as epoll_ctl(2) gives it.
  */
-long door_ctl(int epfd, int op, int fd, struct epoll_event *event)
+long devepoll_door_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
 	long ret;
 
@@ -204,10 +220,10 @@ long door_ctl(int epfd, int op, int fd, struct epoll_event *event)
 	if (ret >= 0)
 		return ret;
 	if (is_refused(ret))
-		return door_change(epfd, op, fd, event, 0);
+		return devepoll_door_change(epfd, op, fd, event, 0);
 	/* epoll reads the event before it looks for the set. */
 	if (ret == -EBADF && op != EPOLL_CTL_DEL &&
-	    !door_readable(event, sizeof(*event)))
+	    !devepoll_door_readable(event, sizeof(*event)))
 		return -EFAULT;
 	return is_foreign(epfd, ret) ? -ENOTTY : ret;
 }
@@ -226,7 +242,7 @@ static long wait_error(const struct door_wait *wait, long ret)
 }
 
 /**
- * door_wait_error() - find out what a wait through the door failed of
+ * devepoll_door_wait_error() - find out what a wait through the door failed of
  * @ret: what it gave
  * @epfd: the arguments of door_wait(), from here on
  * @events: as above
@@ -237,8 +253,8 @@ static long wait_error(const struct door_wait *wait, long ret)
  *
  * Return: as door_wait().
  */
-long door_wait_error(long ret, int epfd, struct epoll_event *events,
-		     int maxevents, int timeout)
+long devepoll_door_wait_error(long ret, int epfd, struct epoll_event *events,
+			      int maxevents, int timeout)
 {
 	const struct door_wait wait = {
 		.events = events,
@@ -247,42 +263,44 @@ long door_wait_error(long ret, int epfd, struct epoll_event *events,
 	};
 
 	if (is_refused(ret))
-		return door_pwait(epfd, &wait);
+		return devepoll_door_pwait(epfd, &wait);
 	if (is_foreign(epfd, ret))
 		return -ENOTTY;
 	return ret == -EBADF ? wait_error(&wait, ret) : ret;
 }
 
 /**
- * door_pwait() - epoll_pwait(2) on the device
+ * devepoll_door_pwait() - epoll_pwait(2) on the device
  * @epfd: the device
  * @wait: the arguments
  *
  * Return: as door_wait().
  */
-long door_pwait(int epfd, const struct door_wait *wait)
+long devepoll_door_pwait(int epfd, const struct door_wait *wait)
 {
 	struct devepoll_wait_args args = {
 		.events = (uintptr_t)wait->events,
 		.timeout = wait->timeout,
 		.sigmask = (uintptr_t)wait->sigmask,
-		.sigsetsize = wait->sigsetsize,
 		.flags = DEVEPOLL_WAIT_EPOLL,
 	};
 	long ret;
 
+	/* Any other size is refused as 0 is, also one of more than 32 bits. */
+	if (wait->sigsetsize == KERNEL_SIGSET_SIZE)
+		args.sigsetsize = KERNEL_SIGSET_SIZE;
 	/* 0 is refused.  epoll takes a few more than the device does. */
 	if (wait->maxevents > 0 && wait->maxevents <= EPOLL_MAX_EVENTS)
 		args.max_events = wait->maxevents;
 	if (args.max_events > DEVEPOLL_MAX_EVENTS)
 		args.max_events = DEVEPOLL_MAX_EVENTS;
 
-	ret = door_request(epfd, DEVEPOLL_WAIT, &args);
+	ret = devepoll_door_request(epfd, DEVEPOLL_WAIT, &args);
 	return ret == -EBADF || ret == -EINVAL ? wait_error(wait, ret) : ret;
 }
 
 /**
- * door_timeout() - read the time-out of epoll_pwait2(2)
+ * devepoll_door_timeout() - read the time-out of epoll_pwait2(2)
  * @timeout: the time-out, or NULL for none
  * @ns: out: in nanoseconds
  *
@@ -290,19 +308,22 @@ long door_pwait(int epfd, const struct door_wait *wait)
  * -EFAULT: it can't be read;
  * -EINVAL: it is negative, or its nanoseconds make a second or more.
  */
-long door_timeout(const struct __kernel_timespec *timeout, int64_t *ns)
+long devepoll_door_timeout(const struct __kernel_timespec *timeout, int64_t *ns)
 {
+	long nsec;
+
 	*ns = DEVEPOLL_FOREVER;
 	if (!timeout)
 		return 0;
-	if (!door_readable(timeout, sizeof(*timeout)))
+	if (!devepoll_door_readable(timeout, sizeof(*timeout)))
 		return -EFAULT;
-	if (timeout->tv_sec < 0 || timeout->tv_nsec < 0 ||
-	    timeout->tv_nsec >= 1000000000)
+	/* Where a long has 32 bits the upper half is padding. */
+	nsec = timeout->tv_nsec;
+	if (timeout->tv_sec < 0 || nsec < 0 || nsec >= 1000000000)
 		return -EINVAL;
 
 	if (__builtin_mul_overflow(timeout->tv_sec, 1000000000, ns) ||
-	    __builtin_add_overflow(*ns, timeout->tv_nsec, ns))
+	    __builtin_add_overflow(*ns, nsec, ns))
 		*ns = INT64_MAX;
 	return 0;
 }

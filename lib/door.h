@@ -43,8 +43,9 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 #elif defined(__i386__)
 
 /* In raw_call.S. */
-DEVEPOLL_HIDDEN long raw_call(long nr, long a, long b, long c, long d, long e,
-			      long f);
+DEVEPOLL_HIDDEN long devepoll_raw_call(long nr, long a, long b, long c, long d,
+				       long e, long f);
+#define raw_call	devepoll_raw_call
 
 #else
 
@@ -111,21 +112,23 @@ static inline int64_t ns_of_ms(int ms)
 	return ms < 0 ? DEVEPOLL_FOREVER : (int64_t)ms * 1000000;
 }
 
-DEVEPOLL_HIDDEN bool door_is_device(int fd);
-DEVEPOLL_HIDDEN bool door_readable(const void *object, size_t size);
-DEVEPOLL_HIDDEN long door_request(int fd, unsigned int request, void *arg);
-DEVEPOLL_HIDDEN int door_open(int cloexec);
-DEVEPOLL_HIDDEN long door_change(int epfd, int op, int fd,
-				 const struct epoll_event *event,
-				 unsigned int flags);
-DEVEPOLL_HIDDEN long door_ctl(int epfd, int op, int fd,
-			      struct epoll_event *event);
-DEVEPOLL_HIDDEN long door_wait_error(long ret, int epfd,
-				     struct epoll_event *events, int maxevents,
-				     int timeout);
-DEVEPOLL_HIDDEN long door_pwait(int epfd, const struct door_wait *wait);
-DEVEPOLL_HIDDEN long door_timeout(const struct __kernel_timespec *timeout,
-				  int64_t *ns);
+DEVEPOLL_HIDDEN bool devepoll_door_is_device(int fd);
+DEVEPOLL_HIDDEN bool devepoll_door_readable(const void *object, size_t size);
+DEVEPOLL_HIDDEN long devepoll_door_request(int fd, unsigned int request,
+					   void *arg);
+DEVEPOLL_HIDDEN int devepoll_door_open(int cloexec);
+DEVEPOLL_HIDDEN long devepoll_door_change(int epfd, int op, int fd,
+					  const struct epoll_event *event,
+					  unsigned int flags);
+DEVEPOLL_HIDDEN long devepoll_door_ctl(int epfd, int op, int fd,
+				       struct epoll_event *event);
+DEVEPOLL_HIDDEN long devepoll_door_wait_error(long ret, int epfd,
+					      struct epoll_event *events,
+					      int maxevents, int timeout);
+DEVEPOLL_HIDDEN long devepoll_door_pwait(int epfd,
+					 const struct door_wait *wait);
+DEVEPOLL_HIDDEN long
+devepoll_door_timeout(const struct __kernel_timespec *timeout, int64_t *ns);
 
 /**
  * door_wait() - epoll_wait(2) on the device
@@ -147,7 +150,7 @@ static inline long door_wait(int epfd, struct epoll_event *events,
 
 	if (__builtin_expect(ret >= 0, 1))
 		return ret;
-	return door_wait_error(ret, epfd, events, maxevents, timeout);
+	return devepoll_door_wait_error(ret, epfd, events, maxevents, timeout);
 }
 
 #endif /* DEVEPOLL_DOOR_H */

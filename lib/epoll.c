@@ -21,14 +21,15 @@ static int result(long ret)
 
 int devepoll_epoll_create(int size)
 {
-	return result(size > 0 ? door_open(0) : -EINVAL);
+	return result(size > 0 ? devepoll_door_open(0) : -EINVAL);
 }
 
 int devepoll_epoll_create1(int flags)
 {
 	if (flags & ~EPOLL_CLOEXEC)
 		return result(-EINVAL);
-	return result(door_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0));
+	flags = flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0;
+	return result(devepoll_door_open(flags));
 }
 
 /*
@@ -46,7 +47,7 @@ static long ctl_on_other(int epfd, int op, int fd, struct epoll_event *event)
 
 int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
-	long ret = door_ctl(epfd, op, fd, event);
+	long ret = devepoll_door_ctl(epfd, op, fd, event);
 
 	if (ret == -ENOTTY)
 		ret = ctl_on_other(epfd, op, fd, event);
@@ -57,7 +58,7 @@ int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 static int wait_result(long ret, const sigset_t *sigmask)
 {
 	if (ret == -ENOTTY && sigmask &&
-	    !door_readable(sigmask, KERNEL_SIGSET_SIZE))
+	    !devepoll_door_readable(sigmask, KERNEL_SIGSET_SIZE))
 		ret = -EFAULT;
 	return result(ret == -ENOTTY ? -EINVAL : ret);
 }
@@ -86,7 +87,7 @@ int devepoll_epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
 	long ret;
 
 	if (sigmask)
-		ret = door_pwait(epfd, &wait);
+		ret = devepoll_door_pwait(epfd, &wait);
 	else
 		ret = door_wait(epfd, events, maxevents, timeout);
 
@@ -108,12 +109,12 @@ int devepoll_epoll_pwait2(int epfd, struct epoll_event *events, int maxevents,
 	int type;
 	long ret;
 
-	ret = door_timeout(kernel_time(timeout, &copy), &wait.timeout);
+	ret = devepoll_door_timeout(kernel_time(timeout, &copy), &wait.timeout);
 	if (ret)
 		return result(ret);
 
 	type = cancel_begin(wait.timeout != 0);
-	ret = door_pwait(epfd, &wait);
+	ret = devepoll_door_pwait(epfd, &wait);
 	cancel_end(type);
 	return wait_result(ret, sigmask);
 }

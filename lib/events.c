@@ -15,12 +15,12 @@ int devepoll_events_open(unsigned int flags)
 {
 	if (flags & ~DEVEPOLL_NO_CLOEXEC)
 		return -EINVAL;
-	return door_open(flags & DEVEPOLL_NO_CLOEXEC ? 0 : O_CLOEXEC);
+	return devepoll_door_open(flags & DEVEPOLL_NO_CLOEXEC ? 0 : O_CLOEXEC);
 }
 
 int devepoll_events_request(int fd, unsigned int request, void *arg)
 {
-	return door_request(fd, request, arg);
+	return devepoll_door_request(fd, request, arg);
 }
 
 int devepoll_events_update(int fd, struct devepoll_change *changes,
@@ -31,7 +31,7 @@ int devepoll_events_update(int fd, struct devepoll_change *changes,
 		.nr = nr_changes,
 		.change_size = sizeof(*changes),
 	};
-	int ret = door_request(fd, DEVEPOLL_CTL, &ctl);
+	int ret = devepoll_door_request(fd, DEVEPOLL_CTL, &ctl);
 
 	if (nr_failed)
 		*nr_failed = ret < 0 ? nr_changes :
@@ -60,7 +60,7 @@ int devepoll_events_update_wait(int fd, struct devepoll_change *changes,
 		.nr_changes = nr_changes,
 		.change_size = nr_changes ? sizeof(*changes) : 0,
 	};
-	int ret = door_request(fd, DEVEPOLL_WAIT, &args);
+	int ret = devepoll_door_request(fd, DEVEPOLL_WAIT, &args);
 
 	if (nr_failed)
 		*nr_failed = args.nr_failed + (nr_changes - args.nr_tried);
@@ -134,5 +134,5 @@ int devepoll_events_take(const struct devepoll_part *part, int64_t timeout)
 		return -EINVAL;
 	args.events = part->offset;
 	args.max_events = part->max_events;
-	return door_request(part->fd, DEVEPOLL_WAIT, &args);
+	return devepoll_door_request(part->fd, DEVEPOLL_WAIT, &args);
 }

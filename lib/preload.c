@@ -42,11 +42,47 @@ static void set_guess(int epfd, bool is_epoll)
 	atomic_store_explicit(guess(epfd), is_epoll, memory_order_relaxed);
 }
 
-static bool is_asked_for(const char *name)
+/* The variables of the environment, as bits. */
+#define TRUST		0x1U	/* DEVEPOLL_TRUST */
+#define NO_FALLBACK	0x2U	/* DEVEPOLL_NO_FALLBACK */
+#define VERBOSE		0x4U	/* DEVEPOLL_VERBOSE */
+#define KNOWN		0x8U
+
+static atomic_uint settings;
+
+static unsigned int if_asked_for(const char *name, unsigned int bit)
 {
 	const char *value = secure_getenv(name);
 
-	return value && *value && strcmp(value, "0") != 0;
+	return value && *value && strcmp(value, "0") != 0 ? bit : 0;
+}
+
+static unsigned int read_settings(void)
+{
+	return if_asked_for("DEVEPOLL_TRUST", TRUST) |
+	       if_asked_for("DEVEPOLL_NO_FALLBACK", NO_FALLBACK) |
+	       if_asked_for("DEVEPOLL_VERBOSE", VERBOSE);
+}
+
+/* Once, and before the program runs: setenv(3) moves what getenv(3) reads. */
+static __attribute__((constructor)) void keep_settings(void)
+{
+	atomic_store_explicit(&settings, read_settings() | KNOWN,
+			      memory_order_relaxed);
+}
+
+/*
+ * Other constructors may call before ours has run; what stands in
+ * .preinit_array finds nothing set, as the C library has no environment yet.
+ */
+static bool is_set(unsigned int bit)
+{
+	unsigned int known = atomic_load_explicit(&settings,
+						  memory_order_relaxed);
+
+	if (!known)
+		known = read_settings();
+	return known & bit;
 }
 
 /* Once in a process. */
@@ -72,54 +108,37 @@ static long create(int flags)
 
 	if (flags & ~EPOLL_CLOEXEC)
 		return -EINVAL;
-	fd = door_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
+	fd = devepoll_door_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
 	if (fd >= 0) {
 		set_guess(fd, false);
 		return fd;
 	}
 	err = fd;
-	if (is_asked_for("DEVEPOLL_NO_FALLBACK"))
+	if (is_set(NO_FALLBACK))
 		return err;
 
 	fd = raw_call(SYS_epoll_create1, flags, 0, 0, 0, 0, 0);
 	if (fd < 0)
 		return fd;
 	set_guess(fd, true);
-	if (is_asked_for("DEVEPOLL_VERBOSE"))
+	if (is_set(VERBOSE))
 		tell_fallback(-err);
 	return fd;
-}
-
-/*
- * DEVEPOLL_TRUST in the environment, which is read once: not before there is
- * one, since what stands in .preinit_array runs before the C library.
- */
-static bool trusts_wakers(void)
-{
-	static atomic_int trusts = -1;
-	int known = atomic_load_explicit(&trusts, memory_order_relaxed);
-
-	if (known < 0) {
-		if (!environ)
-			return false;
-		known = is_asked_for("DEVEPOLL_TRUST");
-		atomic_store_explicit(&trusts, known, memory_order_relaxed);
-	}
-	return known;
 }
 
 static bool is_edge(int op, const struct epoll_event *event)
 {
 	return (op == EPOLL_CTL_ADD || op == EPOLL_CTL_MOD) &&
-	       door_readable(event, sizeof(*event)) &&
+	       devepoll_door_readable(event, sizeof(*event)) &&
 	       (event->events & EPOLLET);
 }
 
 static long ctl_on_device(int epfd, int op, int fd, struct epoll_event *event)
 {
-	if (trusts_wakers() && is_edge(op, event))
-		return door_change(epfd, op, fd, event, DEVEPOLL_TRUST);
-	return door_ctl(epfd, op, fd, event);
+	if (is_set(TRUST) && is_edge(op, event))
+		return devepoll_door_change(epfd, op, fd, event,
+					    DEVEPOLL_TRUST);
+	return devepoll_door_ctl(epfd, op, fd, event);
 }
 
 static long pwait_on_device(int epfd, struct epoll_event *events, int maxevents,
@@ -135,7 +154,7 @@ static long pwait_on_device(int epfd, struct epoll_event *events, int maxevents,
 
 	if (!sigmask)
 		return door_wait(epfd, events, maxevents, timeout);
-	return door_pwait(epfd, &wait);
+	return devepoll_door_pwait(epfd, &wait);
 }
 
 static long pwait2_on_device(int epfd, struct epoll_event *events,
@@ -149,9 +168,9 @@ static long pwait2_on_device(int epfd, struct epoll_event *events,
 		.sigmask = sigmask,
 		.sigsetsize = sigsetsize,
 	};
-	long err = door_timeout(timeout, &wait.timeout);
+	long err = devepoll_door_timeout(timeout, &wait.timeout);
 
-	return err ? err : door_pwait(epfd, &wait);
+	return err ? err : devepoll_door_pwait(epfd, &wait);
 }
 
 /* One of epoll's system calls on a set of the device; -ENOTTY if it is none. */
@@ -181,10 +200,9 @@ static bool is_device_after_all(int epfd, long ret)
 {
 	if (ret != -EINVAL && ret != -EBADF && ret != -EPERM)
 		return false;
-	if (!door_is_device(epfd))
-		return false;
+	/* A filter can leave no answer: so the guess must not outlast this. */
 	set_guess(epfd, false);
-	return true;
+	return devepoll_door_is_device(epfd);
 }
 
 /* Not a set of the device, it seems. */
@@ -259,18 +277,42 @@ int epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
 	return result(ret);
 }
 
-int epoll_pwait2(int epfd, struct epoll_event *events, int maxevents,
-		 const struct timespec *timeout, const sigset_t *sigmask)
+static int pwait2(int epfd, struct epoll_event *events, int maxevents,
+		  const struct __kernel_timespec *timeout,
+		  const sigset_t *sigmask)
 {
-	struct __kernel_timespec copy;
 	int type = cancel_begin(true);
 	long ret = on_either(SYS_epoll_pwait2, epfd, (long)events, maxevents,
-			     (long)kernel_time(timeout, &copy), (long)sigmask,
-			     KERNEL_SIGSET_SIZE);
+			     (long)timeout, (long)sigmask, KERNEL_SIGSET_SIZE);
 
 	cancel_end(type);
 	return result(ret);
 }
+
+int epoll_pwait2(int epfd, struct epoll_event *events, int maxevents,
+		 const struct timespec *timeout, const sigset_t *sigmask)
+{
+	struct __kernel_timespec copy;
+
+	return pwait2(epfd, events, maxevents, kernel_time(timeout, &copy),
+		      sigmask);
+}
+
+#ifndef __LP64__
+
+int __epoll_pwait2_time64(int epfd, struct epoll_event *events, int maxevents,
+			  const struct __kernel_timespec *timeout,
+			  const sigset_t *sigmask);
+
+/* What epoll_pwait2() is in a program that is compiled with _TIME_BITS=64. */
+int __epoll_pwait2_time64(int epfd, struct epoll_event *events, int maxevents,
+			  const struct __kernel_timespec *timeout,
+			  const sigset_t *sigmask)
+{
+	return pwait2(epfd, events, maxevents, timeout, sigmask);
+}
+
+#endif
 
 static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -284,7 +326,31 @@ static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 	}
 }
 
-/* Reads more arguments than there may be, as everyone who implements it. */
+#ifdef __x86_64__
+
+/* Where syscall() goes, which is in syscall.S. */
+DEVEPOLL_HIDDEN long devepoll_syscall_of_epoll(long nr, long a, long b, long c,
+					       long d, long e, long f);
+DEVEPOLL_HIDDEN long devepoll_syscall_failed(long ret);
+
+long devepoll_syscall_of_epoll(long nr, long a, long b, long c, long d, long e,
+			       long f)
+{
+	return result(epoll_call(nr, a, b, c, d, e, f));
+}
+
+long devepoll_syscall_failed(long ret)
+{
+	return result(ret);
+}
+
+#else
+
+/*
+ * Reads more arguments than there may be, as everyone who implements it.  The
+ * call is made in raw_call.S, whose frame on i386 is that of the C library's
+ * syscall(): a child of clone(2) that has one on its own stack finds it there.
+ */
 long syscall(long nr, ...)
 {
 	long a, b, c, d, e, f;
@@ -311,3 +377,5 @@ long syscall(long nr, ...)
 		return result(raw_call(nr, a, b, c, d, e, f));
 	}
 }
+
+#endif

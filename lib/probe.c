@@ -58,7 +58,7 @@ static bool is_epoll(int epfd, int fd)
 /**
  * devepoll_probe_fd() - tell whether an fd can be a member at all
  * @probe: between devepoll_probe_begin() and devepoll_probe_end()
- * @fd: the fd
+ * @fd: the fd; not the probe's own
  *
  * Return: 0 where it can, so that only want of room keeps it out; or
  * -EBADF: it is not open, or O_PATH;
@@ -72,9 +72,6 @@ int devepoll_probe_fd(const struct devepoll_probe *probe, int fd)
 
 	if (probe->epfd < 0)
 		return probe->epfd;
-	/* A number that was free until our own set took it. */
-	if (fd == probe->epfd)
-		return -EBADF;
 
 	err = refusal(probe->epfd, fd);
 	if (err && err != -ENOENT)

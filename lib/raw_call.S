@@ -19,10 +19,10 @@
 	.endm
 
 	.text
-	.globl	raw_call
-	.hidden	raw_call
-	.type	raw_call, @function
-raw_call:
+	.globl	devepoll_raw_call
+	.hidden	devepoll_raw_call
+	.type	devepoll_raw_call, @function
+devepoll_raw_call:
 	.cfi_startproc
 	save	ebp
 	save	edi
@@ -42,7 +42,7 @@ raw_call:
 	restore	ebp
 	ret
 	.cfi_endproc
-	.size	raw_call, . - raw_call
+	.size	devepoll_raw_call, . - devepoll_raw_call
 
 #endif
 

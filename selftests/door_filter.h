@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A sandbox that keeps the short door of the device shut.
+ * Sandboxes that refuse a system call, such as the short door of the device.
  */
 #ifndef SELFTESTS_DOOR_FILTER_H
 #define SELFTESTS_DOOR_FILTER_H
@@ -19,13 +19,13 @@
 #define SYS_DOOR	SYS_fadvise64_64
 #endif
 
-/* A filter of system calls that has an error for the door, fadvise64(2). */
-static inline int refuse_the_door(int error)
+/* A filter of system calls that has an error for one of them. */
+static inline int refuse_call(unsigned int nr, int error)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_DOOR, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -35,6 +35,11 @@ static inline int refuse_the_door(int error)
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		return -errno;
 	return 0;
+}
+
+static inline int refuse_the_door(int error)
+{
+	return refuse_call(SYS_DOOR, error);
 }
 
 #endif /* SELFTESTS_DOOR_FILTER_H */

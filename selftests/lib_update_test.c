@@ -229,6 +229,33 @@ TEST_F(lib_update, refusal_that_can_not_be_explained_says_so)
 	EXPECT_EQ(-EPERM, devepoll_add(self->set, null, POLLIN));
 }
 
+TEST_F(lib_update, without_a_free_descriptor_only_what_was_refused_is_named)
+{
+	struct pollfd changes[] = {
+		{ .fd = eventfd_new(), .events = POLLIN },
+		{ .fd = eventfd_new(), .events = POLLIN },
+		{ .fd = open("/dev/null", O_RDWR), .events = POLLIN },
+		{ .fd = closed_fd(), .events = POLLIN },
+	};
+	struct rlimit limit, none;
+	int failed;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	none = limit;
+	none.rlim_cur = free_fd();
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	failed = update(changes, 4);
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+
+	EXPECT_EQ(2, failed);
+	EXPECT_EQ(2, self->failures[0].index);
+	EXPECT_EQ(-EMFILE, self->failures[0].error);
+	EXPECT_EQ(3, self->failures[1].index);
+	EXPECT_EQ(-EBADF, self->failures[1].error);
+	EXPECT_EQ(POLLIN, devepoll_query(self->set, changes[0].fd));
+	EXPECT_EQ(POLLIN, devepoll_query(self->set, changes[1].fd));
+}
+
 TEST_F(lib_update, last_entry_of_an_fd_decides)
 {
 	int null = open("/dev/null", O_RDWR), event = eventfd_new();

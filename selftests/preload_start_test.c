@@ -83,6 +83,16 @@ static int give_bad_events(void)
 	return !works(set);
 }
 
+/* As it is for a moment when another thread calls setenv(3). */
+static int lose_the_environment(void)
+{
+	int set;
+
+	environ = (char **)8;
+	set = epoll_create1(0);
+	return add(set, eventfd_new(), EPOLLIN | EPOLLET) || !works(set);
+}
+
 static int go_on(int argc, char **argv)
 {
 	const char *word = argc > 2 ? argv[2] : "";
@@ -101,6 +111,8 @@ static int go_on(int argc, char **argv)
 		return count_asks(0);
 	if (!strcmp(word, "bad-events"))
 		return give_bad_events();
+	if (!strcmp(word, "environment-lost"))
+		return lose_the_environment();
 	return 111;
 }
 
@@ -216,6 +228,13 @@ TEST(trusted_edges_are_reported_without_asking)
 	EXPECT_EQ(0, run_self("DEVEPOLL_TRUST=0", "bad-events", NULL, NULL));
 }
 
+TEST(environment_is_not_read_once_the_program_runs)
+{
+	EXPECT_EQ(0, run_self(NULL, "environment-lost", NULL, NULL));
+	EXPECT_EQ(0, run_self("DEVEPOLL_TRUST=1", "environment-lost", NULL,
+			      NULL));
+}
+
 FIXTURE(fallback) { };
 
 FIXTURE_VARIANT(fallback)
@@ -271,6 +290,11 @@ TEST_F(fallback, epoll_is_used_and_nothing_is_said)
 	EXPECT_STREQ("", err);
 }
 
+TEST_F(fallback, environment_is_not_read_once_the_program_runs)
+{
+	EXPECT_EQ(0, run_self(NULL, "environment-lost", NULL, NULL));
+}
+
 TEST_F(fallback, one_line_is_said_when_asked)
 {
 	char *const argv[] = { "/proc/self/exe", "--go-on", "epoll", NULL };
@@ -287,6 +311,23 @@ TEST_F(fallback, none_happens_where_it_is_forbidden)
 {
 	EXPECT_EQ(variant->error, run_self("DEVEPOLL_NO_FALLBACK=1",
 					   "create-errno", NULL, NULL));
+}
+
+TEST(set_keeps_the_mount_of_its_node)
+{
+	int set;
+
+	ASSERT_EQ(0, unshare(CLONE_NEWNS));
+	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	ASSERT_EQ(0, mount("none", "/dev", "tmpfs", 0, NULL));
+	ASSERT_EQ(0, mknod(NODE, S_IFCHR | 0666,
+			   makedev(EVENTPOLL_MAJOR, NODE_MINOR)));
+	set = epoll_create1(0);
+	EXPECT_TRUE(is_set_of_the_device(set));
+	EXPECT_EQ(-1, umount("/dev"));
+	EXPECT_EQ(EBUSY, errno);
+	ASSERT_EQ(0, close(set));
+	EXPECT_EQ(0, umount("/dev"));
 }
 
 TEST(no_line_is_said_where_the_device_is_there)

@@ -28,6 +28,21 @@ void *malloc(size_t size)
 	return __libc_malloc(size);
 }
 
+/* Of the C library itself, as a part has it that is linked statically. */
+static void *function_of_libc(const char *name)
+{
+	void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+
+	return libc ? dlsym(libc, name) : NULL;
+}
+
+static int epoll_by_libc(void)
+{
+	int (*create1)(int flags) = function_of_libc("epoll_create1");
+
+	return create1 ? create1(0) : -1;
+}
+
 TEST(sets_are_of_the_device)
 {
 	int set = epoll_create1(EPOLL_CLOEXEC);
@@ -113,6 +128,91 @@ TEST(other_calls_by_number_pass_with_six_arguments)
 	EXPECT_EQ(ENOSYS, errno);
 }
 
+TEST(sizes_and_times_by_number_are_taken_as_epoll_takes_them)
+{
+	/* In 32 bit the upper half of the nanoseconds is padding. */
+	const struct __kernel_timespec time = { .tv_nsec = 0x5a5a5a5a00000001 };
+	int sets[] = { epoll_create1(0), epoll_by_libc() };
+	struct epoll_event out;
+	sigset_t mask;
+	int i;
+
+	sigemptyset(&mask);
+	ASSERT_TRUE(is_set_of_the_device(sets[0]));
+	ASSERT_TRUE(is_set_of_epoll(sets[1]));
+	for (i = 0; i < 2; i++) {
+		errno = 0;
+		EXPECT_EQ(sizeof(long) == 8 ? -1 : 0,
+			  syscall(SYS_epoll_pwait2, sets[i], &out, 1, &time,
+				  NULL, 8));
+		EXPECT_EQ(sizeof(long) == 8 ? EINVAL : 0, errno);
+#ifdef __LP64__
+		errno = 0;
+		EXPECT_EQ(-1, syscall(SYS_epoll_pwait, sets[i], &out, 1, 0,
+				      &mask, 0x100000008));
+		EXPECT_EQ(EINVAL, errno);
+#endif
+		errno = 0;
+		EXPECT_EQ(-1, syscall(SYS_epoll_pwait, sets[i], &out, 1, 0, 8,
+				      4));
+		EXPECT_EQ(EINVAL, errno);
+	}
+}
+
+#ifndef __LP64__
+/* What epoll_pwait2() is in a program that is compiled with _TIME_BITS=64. */
+extern int __epoll_pwait2_time64(int epfd, struct epoll_event *events,
+				 int maxevents,
+				 const struct __kernel_timespec *timeout,
+				 const sigset_t *sigmask);
+
+TEST(program_with_64_bit_time_waits_on_the_device)
+{
+	struct __kernel_timespec time = { .tv_nsec = 0x5a5a5a5a00000001 };
+	int sets[] = { epoll_create1(0), epoll_by_libc() };
+	int i, fd = eventfd_new();
+	struct epoll_event out;
+
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, __epoll_pwait2_time64(sets[i], &out, 1, &time,
+						   NULL));
+		ASSERT_EQ(0, add(sets[i], fd, EPOLLIN));
+	}
+	ASSERT_EQ(0, eventfd_post(fd));
+	time.tv_sec = 0x100000000;
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(1, __epoll_pwait2_time64(sets[i], &out, 1, &time,
+						   NULL));
+		EXPECT_EQ(fd, out.data.fd);
+		EXPECT_EQ(1, __epoll_pwait2_time64(sets[i], &out, 1, NULL,
+						   NULL));
+	}
+}
+#endif
+
+#define CLONED	42
+
+static void run_as_clone(void)
+{
+	_exit(CLONED);
+}
+
+/*
+ * The child returns from the call with a stack that has only what the C
+ * library's syscall() takes from it: on i386, four registers first.
+ */
+TEST(child_by_clone_begins_on_a_stack_of_its_own)
+{
+	static _Alignas(16) void *stack[1024];
+	void **top = &stack[1000];
+	long child;
+
+	top[sizeof(long) == 8 ? 0 : 4] = run_as_clone;
+	child = syscall(SYS_clone, CLONE_VM | SIGCHLD, top, NULL, NULL, NULL);
+	ASSERT_LT(0, child);
+	EXPECT_EQ(CLONED, reap(child));
+}
+
 TEST(child_of_fork_goes_on_with_the_set)
 {
 	int set = epoll_create1(0);
@@ -190,15 +290,6 @@ TEST(number_that_names_another_file_is_no_set)
 	EXPECT_EQ(-EBADF, ready(set));
 }
 
-/* By the C library itself, as from a part that is linked statically. */
-static int epoll_by_libc(void)
-{
-	void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-	int (*create1)(int flags) = libc ? dlsym(libc, "epoll_create1") : NULL;
-
-	return create1 ? create1(0) : -1;
-}
-
 TEST(epolls_own_set_works_under_any_number)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -241,6 +332,20 @@ TEST(epolls_own_set_works_under_any_number)
 		EXPECT_EQ(-1, epoll_ctl(number, EPOLL_CTL_DEL, fd, &event));
 		EXPECT_EQ(EBADF, errno);
 	}
+}
+
+TEST(set_is_none_for_epolls_own_calls)
+{
+	int (*wait)(int epfd, struct epoll_event *events, int maxevents,
+		    int timeout) = function_of_libc("epoll_wait");
+	int set = epoll_create1(0);
+	struct epoll_event out;
+
+	ASSERT_TRUE(wait);
+	errno = 0;
+	EXPECT_EQ(-1, wait(set, &out, 1, 0));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_TRUE(works(set));
 }
 
 #define THREADS	4
@@ -304,6 +409,10 @@ FIXTURE_VARIANT_ADD(door, eperm) {
 	.error = EPERM,
 };
 
+FIXTURE_VARIANT_ADD(door, eacces) {
+	.error = EACCES,
+};
+
 FIXTURE_VARIANT_ADD(door, enosys) {
 	.error = ENOSYS,
 };
@@ -327,6 +436,43 @@ TEST_F(door, device_is_used_where_a_filter_refuses_it)
 	EXPECT_TRUE(works(set));
 	EXPECT_TRUE(works(epoll));
 	EXPECT_EQ(-EPERM, add(set, open("/proc/self/exe", O_RDONLY), EPOLLIN));
+}
+
+/* A call that is wrong on either, so that the library has to find out more. */
+static bool works_after_a_wrong_call(int set)
+{
+	struct epoll_event out;
+
+	errno = 0;
+	return epoll_wait(set, &out, 0, 0) == -1 && errno == EINVAL &&
+	       works(set);
+}
+
+TEST_F(door, sets_are_told_apart_where_a_filter_refuses_the_question)
+{
+	int epoll = epoll_by_libc();
+	int set, number = 300;
+
+	ASSERT_EQ(0, refuse_call(SYS_ioctl, variant->error));
+	set = epoll_create1(0);
+	EXPECT_TRUE(is_set_of_the_device(set));
+	EXPECT_TRUE(works_after_a_wrong_call(set));
+	EXPECT_TRUE(works_after_a_wrong_call(epoll));
+	ASSERT_EQ(number, dup2(epoll, number));
+	EXPECT_TRUE(works(number));
+	ASSERT_EQ(number, dup2(set, number));
+	EXPECT_TRUE(works_after_a_wrong_call(number));
+}
+
+TEST_F(door, wrong_call_does_no_harm_where_a_filter_refuses_both_questions)
+{
+	int epoll = epoll_by_libc();
+	int set = epoll_create1(0);
+
+	ASSERT_EQ(0, refuse_call(SYS_ioctl, variant->error));
+	ASSERT_EQ(0, refuse_call(SYS_statx, variant->error));
+	EXPECT_TRUE(works_after_a_wrong_call(set));
+	EXPECT_TRUE(works_after_a_wrong_call(epoll));
 }
 
 TEST_HARNESS_MAIN

@@ -82,7 +82,9 @@ static inline struct devepoll *devepoll_2002_set(int epfd)
  * @maxfds: for how many fds there shall be room
  *
  * close(2) closes it.  Its mapping goes when the next set gets its number, or
- * with the program.
+ * with the program; so no thread may be in a call on a set, or look at events
+ * of it, while another closes it and makes a new one.  A duplicate by dup(2) is
+ * not known to be a set: EINVAL.
  *
  * Return: a descriptor, or -1 with errno
  * EMFILE: no descriptor below DEVEPOLL_2002_MAX_SETS is free;
@@ -226,12 +228,14 @@ static inline int devepoll_nov2002_ctl(int epfd, int op, int fd,
 /**
  * devepoll_nov2002_wait() - wait for events in the second form
  * @epfd: the set
- * @events: out: the events
+ * @events: out: the events; written by the program itself, so an array that
+ *	can't be written ends it
  * @maxevents: for how many there is room; more than DEVEPOLL_NOV2002_BATCH are
  *	not given at once
  * @timeout: milliseconds; 0 does not sleep, a negative one waits without limit
  *
- * Return: the number of events, or -1 with errno, as devepoll_epoll_wait().
+ * Return: the number of events, or -1 with errno, as devepoll_epoll_wait() but
+ * EFAULT: @events is NULL.
  */
 static inline int devepoll_nov2002_wait(int epfd, struct pollfd *events,
 					int maxevents, int timeout)

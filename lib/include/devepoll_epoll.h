@@ -23,7 +23,8 @@ extern "C" {
  *
  * All may be called from any thread at any time, several waits on one set
  * among them, and in a signal handler as much as epoll's may.  Waits are
- * cancellation points.
+ * cancellation points; one that can sleep can be cancelled at any instruction,
+ * also when it has taken events already.
  */
 
 /**

@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/select.h>	/* sigset_t in strict modes of C, too */
 
 /**
  * DOC: sys/devpoll.h

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * syscall() of the preload for x86-64.  A child of clone(2) can return from it
+ * on a stack of its own, which has a return address at its top and nothing of
+ * ours: so there is no frame where the call is made.
+ */
+#ifdef __x86_64__
+
+#include <sys/syscall.h>
+
+	/* With the arguments where they are. */
+	.macro epolls number
+	cmpq	$\number, %rdi
+	je	devepoll_syscall_of_epoll
+	.endm
+
+	.text
+	.p2align 4
+	.globl	syscall
+	.type	syscall, @function
+syscall:
+	.cfi_startproc
+	epolls	SYS_epoll_wait
+	epolls	SYS_epoll_ctl
+	epolls	SYS_epoll_pwait
+	epolls	SYS_epoll_pwait2
+	epolls	SYS_epoll_create1
+	epolls	SYS_epoll_create
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %rdx
+	movq	%r8, %r10
+	movq	%r9, %r8
+	movq	8(%rsp), %r9
+	syscall
+	cmpq	$-4095, %rax
+	jae	1f
+	ret
+1:	movq	%rax, %rdi
+	jmp	devepoll_syscall_failed
+	.cfi_endproc
+	.size	syscall, . - syscall
+
+#endif
+
+	.section .note.GNU-stack, "", @progbits
