@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../examples/number.h"
 #include "measure.h"
 #include "sample.h"
 
@@ -109,10 +110,22 @@ static void write_json(const char *path)
 		err(1, "%s", path);
 }
 
+static void usage(void)
+{
+	errx(2, "usage: costs [-bes] [-j FILE] [-u COST] | -U\n"
+	     "-b: only the most important figures\n"
+	     "-e: fail when the counter does not count instructions\n"
+	     "-j: also write the figures to FILE, as JSON\n"
+	     "-s: sys_epoll alone\n"
+	     "-u: so much costs the close of an unwatched eventfd without the module\n"
+	     "-U: print just that cost");
+}
+
 int main(int argc, char **argv)
 {
-	const char *json = NULL, *bare = NULL;
-	bool brief = false, exact = false, native = false;
+	bool brief = false, exact = false, native = false, only_bare = false;
+	const char *json = NULL;
+	long bare = -1;
 	int i, opt;
 
 	while ((opt = getopt(argc, argv, "bej:su:U")) != -1) {
@@ -130,24 +143,23 @@ int main(int argc, char **argv)
 			native = true;
 			break;
 		case 'u':
-			bare = optarg;
+			bare = number_of("-u", optarg, 0, 1 << 30);
 			break;
 		case 'U':
-			prepare();
-			printf("%.0f\n", measure_unwatched_close());
-			return 0;
+			only_bare = true;
+			break;
 		default:
-			errx(2, "usage: costs [-bes] [-j FILE] [-u COST] | -U\n"
-			     "-b: only the most important figures\n"
-			     "-e: fail when the counter does not count instructions\n"
-			     "-j: also write the figures to FILE, as JSON\n"
-			     "-s: sys_epoll alone\n"
-			     "-u: so much costs the close of an unwatched eventfd without the module\n"
-			     "-U: print just that cost");
+			usage();
 		}
 	}
+	if (optind != argc)
+		usage();
 
 	prepare();
+	if (only_bare) {
+		printf("%.0f\n", measure_unwatched_close());
+		return 0;
+	}
 	if (exact && !counter_is_exact())
 		errx(1, "the time stamp counter does not count instructions");
 	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
@@ -160,8 +172,8 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; !brief && i < ARRAY_SIZE(sizes); i++)
 		measure_poll_one_of(sizes[i]);
-	if (bare)
-		report_unwatched(atof(bare));
+	if (bare >= 0)
+		report_unwatched(bare);
 	report_table(stdout);
 	if (json)
 		write_json(json);

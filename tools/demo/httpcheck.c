@@ -20,6 +20,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../examples/number.h"
+
 #define GET		"GET / HTTP/1.1\r\nHost: check\r\n\r\n"
 #define GET_FIRST	"GET / HTTP/1.1\r\nHo"
 #define GET_LAST	"st: check\r\n\r\n"
@@ -386,7 +388,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		errx(2, "usage: httpcheck PORT FILE");
-	port = atoi(argv[1]);
+	port = number_of("PORT", argv[1], 1, 65535);
 	transcript = fopen(argv[2], "w");
 	if (!transcript)
 		err(1, "%s", argv[2]);

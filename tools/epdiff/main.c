@@ -5,6 +5,7 @@
  */
 #include <err.h>
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../examples/number.h"
 #include "run.h"
 #include "settle.h"
 #include "threads.h"
 
 #define SHRINK_SECONDS	60
+#define SECONDS_MOST	100000000
 
 struct options {
 	const struct engine *sides[2];
@@ -95,6 +98,18 @@ static void parse_without(char *text)
 	}
 }
 
+/* A part of a second is a number, too. */
+static double seconds_of(const char *what, const char *text)
+{
+	char *end;
+	double n = strtod(text, &end);
+
+	if (end == text || *end || !(n >= 0 && n <= SECONDS_MOST))
+		errx(2, "%s: '%s' is not a number from 0 to %d", what, text,
+		     SECONDS_MOST);
+	return n;
+}
+
 static void parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
@@ -118,19 +133,19 @@ static void parse_options(int argc, char **argv, struct options *o)
 			parse_engines(o, optarg);
 			break;
 		case 's':
-			o->seed = strtoull(optarg, NULL, 0);
+			o->seed = number_of("--seed", optarg, 0, LONG_MAX);
 			break;
 		case 'o':
-			o->ops = strtoll(optarg, NULL, 0);
+			o->ops = number_of("--ops", optarg, 1, 1L << 40);
 			break;
 		case 't':
-			o->seconds = strtod(optarg, NULL);
+			o->seconds = seconds_of("--seconds", optarg);
 			break;
 		case 'r':
 			o->replay = optarg;
 			break;
 		case 'k':
-			o->shrink = strtod(optarg, NULL);
+			o->shrink = seconds_of("--shrink", optarg);
 			break;
 		case 'w':
 			parse_without(optarg);

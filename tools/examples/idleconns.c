@@ -17,6 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "number.h"
+
 static const char half[] = "GET / HTTP/1.1\r\nHost: idle\r\n";
 
 static int open_one(int port, bool send_half)
@@ -71,10 +73,8 @@ int main(int argc, char **argv)
 				"-s: each one sends half a request\n");
 		return 2;
 	}
-	n = atoi(argv[argc - 2]);
-	port = atoi(argv[argc - 1]);
-	if (n < 1 || port < 1)
-		errx(2, "not a number: %s %s", argv[argc - 2], argv[argc - 1]);
+	n = number_of("N", argv[argc - 2], 1, 1 << 20);
+	port = number_of("PORT", argv[argc - 1], 1, 65535);
 
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);

@@ -15,11 +15,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "number.h"
 #include "pairs.h"
 
 #define ROUNDS		50
 #define MESSAGE		512
 #define SECONDS		60
+#define PAIRS_MOST	500000
 
 int *pair_fds;
 int nr_pairs;
@@ -33,9 +35,9 @@ void pairs_open(int argc, char **argv, int nr)
 	struct rlimit limit;
 	int i, fds[2];
 
-	nr_pairs = argc > 1 ? atoi(argv[1]) : nr;
-	if (nr_pairs < 1)
+	if (argc > 2)
 		errx(2, "usage: %s [PAIRS]", argv[0]);
+	nr_pairs = argc > 1 ? number_of("PAIRS", argv[1], 1, PAIRS_MOST) : nr;
 	limit.rlim_cur = 2 * nr_pairs + 64;
 	limit.rlim_max = limit.rlim_cur;
 	if (limit.rlim_cur > 1024 && setrlimit(RLIMIT_NOFILE, &limit))

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "http.h"
+#include "number.h"
 
 static int stop_pipe[2];
 
@@ -90,14 +91,12 @@ static void raise_limit(int maxfds)
 		    maxfds);
 }
 
-static int read_number(const char *arg, int max)
+static void usage(const char *name)
 {
-	char *end;
-	long n = strtol(arg, &end, 10);
-
-	if (*end || end == arg || n < 0 || n > max)
-		errx(2, "not a number from 0 to %d: %s", max, arg);
-	return n;
+	fprintf(stderr,
+		"usage: %s [-p port] [-n maxfds] [-d device] [-b bufsize]\n",
+		name);
+	exit(2);
 }
 
 void server_start(struct server *srv, int argc, char **argv)
@@ -108,24 +107,23 @@ void server_start(struct server *srv, int argc, char **argv)
 	while ((opt = getopt(argc, argv, "p:n:d:b:")) != -1) {
 		switch (opt) {
 		case 'p':
-			port = read_number(optarg, 65535);
+			port = number_of("-p", optarg, 0, 65535);
 			break;
 		case 'n':
-			srv->maxfds = read_number(optarg, 1 << 20);
+			srv->maxfds = number_of("-n", optarg, 16, 1 << 20);
 			break;
 		case 'b':
-			bufsize = read_number(optarg, 1 << 20);
+			bufsize = number_of("-b", optarg, 0, 1 << 20);
 			break;
 		case 'd':
 			srv->device = optarg;
 			break;
 		default:
-			fprintf(stderr,
-				"usage: %s [-p port] [-n maxfds] [-d device] [-b bufsize]\n",
-				argv[0]);
-			exit(2);
+			usage(argv[0]);
 		}
 	}
+	if (optind != argc)
+		usage(argv[0]);
 	raise_limit(srv->maxfds);
 	if (http_init(srv->maxfds))
 		err(1, "no room for %d connections", srv->maxfds);

@@ -16,19 +16,6 @@
 #define ARGS_MOST	16
 #define HELP_COLUMN	18
 
-long number_of(const char *what, const char *text, long least, long most)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (errno || end == text || *end || n < least || n > most)
-		errx(2, "%s: '%s' is not a number from %ld to %ld", what, text,
-		     least, most);
-	return n;
-}
-
 static void print_option(const struct arg *arg)
 {
 	const char *text = arg->help, *end;

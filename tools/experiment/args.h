@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The command lines of the experiment's programs, and the numbers in them.
+ * The command lines of the experiment's programs.
  */
 #ifndef EXPERIMENT_ARGS_H
 #define EXPERIMENT_ARGS_H
 
 #include <stdbool.h>
+
+#include "number.h"
 
 /**
  * struct arg - an option, "--name" with or without a value
@@ -59,19 +61,6 @@ int args_read(int argc, char **argv, const struct arg *args, const char *usage,
  * @most: that may be there
  */
 void args_done(int argc, int first, int least, int most);
-
-/**
- * number_of() - the number that a text is
- * @what: it is, for the message
- * @text: decimal
- * @least: that it may be
- * @most: that it may be
- *
- * If it is none, says so and exits with status 2.
- *
- * Return: the number.
- */
-long number_of(const char *what, const char *text, long least, long most);
 
 /**
  * limit_files() - allow so many open files, and no more

@@ -55,8 +55,12 @@ static int listen_at(int port)
 	if (fd < 0)
 		err(1, "socket");
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&addr, len))
-		err(1, "port %d", port);
+	if (bind(fd, (struct sockaddr *)&addr, len)) {
+		if (errno == EADDRINUSE)
+			errx(1, "port %d is in use: choose another with --port",
+			     port);
+		err(1, "bind to port %d", port);
+	}
 	if (listen(fd, 65535) ||
 	    getsockname(fd, (struct sockaddr *)&addr, &len))
 		err(1, "listen");

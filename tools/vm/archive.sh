@@ -5,9 +5,10 @@
 
 debian_keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# host_mirror [SECURITY]: the address the machine's own apt uses for Debian
+# host_mirror [SECURITY]: the address the machine's own apt uses for Debian, which
+# says so, unless none does
 host_mirror() {
-	local uri release
+	local uri release other=''
 	while read -r uri release; do
 		case $release in
 		*-security | */updates) [ "${1:-}" ] || continue ;;
@@ -20,9 +21,10 @@ host_mirror() {
 			return 0
 			;;
 		esac
+		other=${other:-$uri}
 	done < <(apt-get indextargets --no-release-info \
 		--format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages')
-	return 1
+	[ "$other" ] && echo "$other"
 }
 
 # Two builds may be fetching at once, and apt does not wait for another one.

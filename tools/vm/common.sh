@@ -3,7 +3,8 @@
 # Names, places and small helpers that the scripts of tools/vm share; sourced.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-cache=${DEVEPOLL_CACHE:-$HOME/.cache/devepoll}
+# A service may run us with no HOME; bash knows it of the user database then.
+cache=${DEVEPOLL_CACHE:-${HOME:-~}/.cache/devepoll}
 KERNELS='6.1 6.12 7.2'
 export LC_ALL=C
 

@@ -187,13 +187,27 @@ if [ "$module" ] && [ -z "$keep_module" ]; then
 	done
 fi
 
+# without_known: kmemleak's reports, without those of 6.1's own leak: the name of
+# a slab cache that can't be shown in sysfs (sysfs_slab_add()).
+without_known() {
+	awk '
+	function tell() {
+		if (report !~ /kobject_set_name_vargs.*sysfs_slab_add/)
+			printf "%s", report
+		report = ""
+	}
+	/^unreferenced/ { tell() }
+	{ report = report $0 "\n" }
+	END { tell() }'
+}
+
 # kmemleak believes in a leak only at its second look, at objects of some age.
 leak=sys/kernel/debug/kmemleak
 if [ "$kmemleak" ] && [ -w $leak ]; then
 	echo scan >$leak
 	sleep 6
 	echo scan >$leak
-	cat $leak >/leaks
+	without_known <$leak >/leaks
 	if [ -s /leaks ]; then
 		cat /leaks >/dev/ttyS0
 		fail "kmemleak reports $(grep -c '^unreferenced' /leaks) leaks"

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +22,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "number.h"
 
 #define GET		"GET / HTTP/1.1\r\nHost: hostile\r\n\r\n"
 #define HALF		"GET / HTTP/1.1\r\nHost: hos"
@@ -240,20 +243,34 @@ static bool full_server_refuses_and_serves_on(void)
 	return false;
 }
 
+/* Whether the server goes on after a client that leaves so. */
+static bool survives_end(size_t len, bool by_reset, bool is_read)
+{
+	int fd = dial();
+	/* Who is served has come behind it, so the bytes are read by then. */
+	bool ok = say(fd, GET, len) && (!is_read || fresh_client_is_served());
+
+	if (by_reset)
+		reset(fd);
+	else
+		close(fd);
+	ok = ok && fresh_client_is_served();
+	if (!ok)
+		printf("# %s after %zu bytes%s\n", by_reset ? "reset" : "close",
+		       len, is_read ? " that are read" : "");
+	return ok;
+}
+
 static bool end_after_every_byte_does_no_harm(void)
 {
+	bool ok = true;
 	size_t len;
+	int way;
 
-	for (len = 0; len <= strlen(GET); len++) {
-		int fd = dial();
-
-		say(fd, GET, len);
-		if (len & 1)
-			reset(fd);
-		else
-			close(fd);
-	}
-	return fresh_client_is_served();
+	for (len = 0; ok && len <= strlen(GET); len++)
+		for (way = 0; ok && way < 4; way++)
+			ok = survives_end(len, way & 1, way & 2);
+	return ok;
 }
 
 static bool reset_inside_every_answer_does_no_harm(void)
@@ -388,8 +405,10 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		errx(2, "usage: hostile slow|broken PORT SEED");
 	is_slow = !strcmp(argv[1], "slow");
-	port = atoi(argv[2]);
-	seed = atoi(argv[3]);
+	if (!is_slow && strcmp(argv[1], "broken"))
+		errx(2, "neither slow nor broken: %s", argv[1]);
+	port = number_of("PORT", argv[2], 1, 65535);
+	seed = number_of("SEED", argv[3], 0, INT_MAX);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("# seed %u\n", seed);
 	for (i = 0; i < ARRAY_SIZE(checks); i++) {
