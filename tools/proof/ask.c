@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../examples/number.h"
 #include "query.h"
 
 #define SILENCE_MS	30000
@@ -256,35 +257,40 @@ static int usage(void)
 int main(int argc, char **argv)
 {
 	unsigned long questions = 1000;
+	const char *dir = NULL;
 	unsigned int nr = 50;
 	int opt;
 
 	while ((opt = getopt(argc, argv, "c:n:q:sw:")) != -1) {
 		switch (opt) {
 		case 'c':
-			churn = atoi(optarg);
+			churn = number_of("-c", optarg, 1, 1 << 30);
 			break;
 		case 'n':
-			nr = atoi(optarg);
+			nr = number_of("-n", optarg, 1, 1 << 20);
 			break;
 		case 'q':
-			questions = atol(optarg);
+			questions = number_of("-q", optarg, 1, 1L << 40);
 			break;
 		case 's':
 			stay = true;
 			break;
 		case 'w':
-			query_write_files(optarg);
-			return 0;
+			dir = optarg;
+			break;
 		default:
 			return usage();
 		}
 	}
-	if (argc - optind != 2 || !nr)
+	if (argc - optind != (dir ? 0 : 2))
 		return usage();
+	if (dir) {
+		query_write_files(dir);
+		return 0;
+	}
 	protocol = query_protocol(argv[optind]);
-	port = atoi(argv[optind + 1]);
-	if (!protocol || port < 1)
+	if (!protocol)
 		return usage();
+	port = number_of("PORT", argv[optind + 1], 1, 65535);
 	return run(nr, questions);
 }
