@@ -129,6 +129,17 @@ archive_get() {
 	sed "s|^|$cache/packages/|" <<<"$files"
 }
 
+# archive_unpack ROOT PACKAGE...: fetch packages and unpack them below ROOT
+archive_unpack() {
+	local root=$1 pkg deb
+	shift
+	mkdir -p "$root"
+	for pkg; do
+		deb=$(archive_get "$pkg") || exit 1
+		dpkg-deb -x "$deb" "$root" || die "cannot unpack $deb"
+	done
+}
+
 # archive_get_source NAME DIR: unpack a source package into DIR, as it is from
 # upstream; its suites were opened with --sources
 archive_get_source() {
