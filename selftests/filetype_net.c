@@ -7,9 +7,11 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -94,11 +96,20 @@ static int make_tcp_drained(struct probe *probe)
 	       0 : -ETIMEDOUT;
 }
 
-/* What is in flight may free some room again: until it stays full. */
+/* Has the peer acknowledged all that was sent? */
+static bool is_settled(int fd)
+{
+	int queued, unsent;
+
+	return !ioctl(fd, SIOCOUTQ, &queued) &&
+	       !ioctl(fd, SIOCOUTQNSD, &unsent) && queued == unsent;
+}
+
+/* What is in flight would free some room again: until it stays full. */
 static int make_tcp_full(struct probe *probe)
 {
-	return await((fill(probe->fd), !poll_now(probe->fd, POLLOUT))) ?
-	       0 : -ETIMEDOUT;
+	return await((fill(probe->fd), is_settled(probe->fd) &&
+		      !poll_now(probe->fd, POLLOUT))) ? 0 : -ETIMEDOUT;
 }
 
 static int open_tcp_room(struct probe *probe)
