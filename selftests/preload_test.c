@@ -341,7 +341,7 @@ TEST(set_is_none_for_epolls_own_calls)
 	int set = epoll_create1(0);
 	struct epoll_event out;
 
-	ASSERT_TRUE(wait != NULL);
+	ASSERT_TRUE(!!wait);
 	errno = 0;
 	EXPECT_EQ(-1, wait(set, &out, 1, 0));
 	EXPECT_EQ(EINVAL, errno);
