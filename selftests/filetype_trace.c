@@ -22,6 +22,23 @@
 
 #define PERF_BUFFER	(3 * (size_t)getpagesize())
 
+/*
+ * With the first perf event and after the last the kernel patches itself, where
+ * pages fault and in the scheduler, and an emulator may get that wrong: so it
+ * shall do so once.
+ */
+static __attribute__((constructor)) void keep_perf_on(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.disabled = 1,
+	};
+
+	syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
 /* A sample for each page fault of this thread, while it is enabled. */
 static int open_faults(void **ring)
 {
