@@ -135,6 +135,24 @@ static void interest_replace(struct dep_item *item, u16 events)
 }
 
 /*
+ * A change was taken back.  What happened while it was tried was measured by
+ * what it asked for, so the file has to be asked.
+ */
+static void interest_doubt(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+	u32 listed = inst->nr_asks;
+
+	lockdep_assert_held(&inst->lock);
+	item->doubt = true;
+	dep_item_list(item);
+	dep_instance_arrived(inst, idle, listed);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, 0);
+}
+
+/*
  * As in 2001 a change makes no event: what is ready already is not posted.
  * What happens from now on is, so the events come before the file is told.
  */
@@ -150,8 +168,12 @@ static int interest_change(struct dep_item *item, u16 events)
 	if (!(events & ~before))
 		return 0;
 	err = dep_watch_arm(item, events, &ready);
-	if (err)
-		interest_replace(item, before);
+	if (err) {
+		spin_lock_irq(&item->inst->lock);
+		item->events = before;
+		interest_doubt(item);
+		spin_unlock_irq(&item->inst->lock);
+	}
 	return err;
 }
 
@@ -198,8 +220,9 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 	spin_lock_irq(&inst->lock);
 	if (err) {
 		item_set(item, &before);
-		/* If it is to be handed out, it is still on its list. */
-		item->revents |= revents;
+		if (revents & item->events)
+			inst->sink->post(inst, item, revents & item->events);
+		interest_doubt(item);
 	} else {
 		inst->stats.mods++;
 		interest_post_again(item, ready);

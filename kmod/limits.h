@@ -54,6 +54,9 @@
  */
 #define DEP_POLLERS_AT_ONCE	8
 
+/* How often memory for one result may go after it was faulted in. */
+#define DEP_FAULTS_MOST		64
+
 /* Commands of rings that one interrupt wakes, or sleepers in one hold of L. */
 #define DEP_WAKE_BATCH		64
 

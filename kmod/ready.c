@@ -145,15 +145,22 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
 {
 	size_t size = dep_layout_size(results->layout);
+	u32 tries = 0, nr = 0;
 	int err;
 
 	for (;;) {
 		err = collect_once(inst, results);
 		if (err != -EFAULT)
 			break;
-		/* With nothing held; the pass goes on where it stopped. */
-		if (fault_in_safe_writeable(results->user + results->nr * size,
-					    size))
+		if (results->nr != nr)
+			tries = 0;
+		nr = results->nr;
+		/*
+		 * With nothing held; the pass goes on where it stopped.  Memory
+		 * that faults in, but not for us, is a shadow stack.
+		 */
+		if (++tries > DEP_FAULTS_MOST ||
+		    fault_in_safe_writeable(results->user + nr * size, size))
 			break;
 		cond_resched();
 	}

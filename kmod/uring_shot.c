@@ -29,6 +29,9 @@ int dep_uring_shoot(struct dep_uring_wait *wait, unsigned int flags)
 	int ret;
 
 	sel = io_uring_cmd_buffer_select(wait->cmd, wait->group, &room, flags);
+	/* The two are one: an address of the program may look like an error. */
+	if (sel.val < -MAX_ERRNO || sel.val == -EIOCBQUEUED)
+		return -EFAULT;
 	if (sel.val < 0)
 		return sel.val;
 	if (!sel.addr)

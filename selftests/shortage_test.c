@@ -177,11 +177,12 @@ TEST_F(shortage, fails_a_change)
 	EXPECT_LE(0, walk(&self->w, call_change, check_change));
 }
 
-static int change_trusted(struct world *w, int op, uint32_t events)
+static int change_edge(struct world *w, unsigned int flags, int op,
+		       uint32_t events)
 {
 	struct devepoll_change change = {
 		.op = op,
-		.flags = DEVEPOLL_TRUST,
+		.flags = flags,
 		.fd = w->fd,
 		.events = events | EPOLLET,
 		.data = w->fd,
@@ -193,7 +194,7 @@ static int change_trusted(struct world *w, int op, uint32_t events)
 /* In the child, what the result of a change with the @n-th failure means. */
 enum { CHANGED, NO_MEMORY, FAULT, MENDED, WRONG };
 
-static int change_by_child(struct world *w, int n)
+static int change_by_child(struct world *w, unsigned int flags, int n)
 {
 	pid_t pid = fork();
 	int nth, ret;
@@ -203,7 +204,7 @@ static int change_by_child(struct world *w, int n)
 		return reap(pid);
 	nth = failnth_open();
 	failnth_arm(nth, n);
-	ret = change_trusted(w, DEVEPOLL_MOD, EPOLLIN | EPOLLPRI);
+	ret = change_edge(w, flags, DEVEPOLL_MOD, EPOLLIN | EPOLLPRI);
 	hit = failnth_disarm(nth);
 	if (!ret)
 		_exit(hit ? MENDED : CHANGED);
@@ -216,7 +217,8 @@ static int change_by_child(struct world *w, int n)
  * A signalfd has a wait queue for each process that changes it, so a change by
  * a child takes memory.
  */
-TEST_F(shortage, of_a_change_keeps_what_a_trusted_file_was_told)
+static void walk_change(struct __test_metadata *_metadata, struct world *w,
+			unsigned int flags, bool taken)
 {
 	int n, result = MENDED, failed = 0;
 	sigset_t mask;
@@ -225,24 +227,36 @@ TEST_F(shortage, of_a_change_keeps_what_a_trusted_file_was_told)
 	sigaddset(&mask, SIGUSR1);
 	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &mask, NULL));
 	ASSERT_EQ(0, raise(SIGUSR1));
-	ASSERT_EQ(1, eset_drain(&self->w.set));
-	self->w.fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
-	ASSERT_LE(0, self->w.fd);
+	ASSERT_EQ(1, eset_drain(&w->set));
+	w->fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+	ASSERT_LE(0, w->fd);
 
 	for (n = 1; result != CHANGED && n < MOST_POINTS; n++) {
-		ASSERT_EQ(0, change_trusted(&self->w, DEVEPOLL_ADD, EPOLLIN));
-		result = change_by_child(&self->w, n);
+		ASSERT_EQ(0, change_edge(w, flags, DEVEPOLL_ADD, EPOLLIN));
+		if (taken)
+			ASSERT_EQ(EPOLLIN, eset_wait_one(&w->set, w->fd, 0));
+		result = change_by_child(w, flags, n);
 		ASSERT_LE(0, result);
 		ASSERT_GT(WRONG, result);
 		failed += result == NO_MEMORY;
-		if (result == NO_MEMORY || result == FAULT)
-			EXPECT_EQ(EPOLLIN, eset_wait_one(&self->w.set,
-							 self->w.fd, 0))
+		if (result == NO_MEMORY || (result == FAULT && !taken))
+			EXPECT_EQ(EPOLLIN, eset_wait_one(&w->set, w->fd, 0))
 				TH_LOG("failure %d", n);
-		ASSERT_EQ(0, eset_del(&self->w.set, self->w.fd));
+		ASSERT_EQ(0, eset_del(&w->set, w->fd));
 	}
 	EXPECT_EQ(CHANGED, result);
 	EXPECT_LT(0, failed);
+}
+
+TEST_F(shortage, of_a_change_keeps_what_a_trusted_file_was_told)
+{
+	walk_change(_metadata, &self->w, DEVEPOLL_TRUST, false);
+}
+
+/* What it did during the change was not looked for: so it tells again. */
+TEST_F(shortage, of_a_change_makes_the_file_be_asked)
+{
+	walk_change(_metadata, &self->w, 0, true);
 }
 
 static int call_batch(struct world *w)

@@ -198,6 +198,9 @@ struct evpoll_packed {
  * ENOSPC: the set is full, or a limit of the user or of the file, or, in a
  * signal set, max_signals;
  * ENOMEM: no memory.
+ *
+ * After an error the fd is watched as before.  A MOD without memory may let it
+ * tell once more what it has told already.
  */
 struct devepoll_change {
 	__u16 op;
