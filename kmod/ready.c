@@ -130,6 +130,30 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	return pass.err;
 }
 
+/*
+ * The memory of a result was not there: brings it in, with nothing held, and
+ * goes on where the pass stopped.  Memory that comes, but not for us, is a
+ * shadow stack.
+ */
+static noinline int collect_with_faults(struct dep_instance *inst,
+					struct dep_results *results)
+{
+	size_t size = dep_layout_size(results->layout);
+	int err = -EFAULT;
+	u32 tries = 0, nr;
+
+	while (err == -EFAULT && tries++ < DEP_FAULTS_MOST) {
+		nr = results->nr;
+		if (fault_in_safe_writeable(results->user + nr * size, size))
+			break;
+		cond_resched();
+		err = collect_once(inst, results);
+		if (results->nr != nr)
+			tries = 0;
+	}
+	return err;
+}
+
 /**
  * dep_ready_collect() - take events of a set of the extended interface
  * @inst: the instance
@@ -144,26 +168,10 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
  */
 int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
 {
-	size_t size = dep_layout_size(results->layout);
-	u32 tries = 0, nr = 0;
-	int err;
+	int err = collect_once(inst, results);
 
-	for (;;) {
-		err = collect_once(inst, results);
-		if (err != -EFAULT)
-			break;
-		if (results->nr != nr)
-			tries = 0;
-		nr = results->nr;
-		/*
-		 * With nothing held; the pass goes on where it stopped.  Memory
-		 * that faults in, but not for us, is a shadow stack.
-		 */
-		if (++tries > DEP_FAULTS_MOST ||
-		    fault_in_safe_writeable(results->user + nr * size, size))
-			break;
-		cond_resched();
-	}
+	if (unlikely(err == -EFAULT))
+		err = collect_with_faults(inst, results);
 	if (results->nr) {
 		trace_devepoll_harvest(inst, results->nr);
 		return results->nr;
