@@ -81,10 +81,14 @@ TEST_F(timeout, in_milliseconds_is_not_over_early)
 /* Rounded up to milliseconds it could not be. */
 TEST_F(timeout, is_finer_than_milliseconds)
 {
-	struct timespec brief = { .tv_nsec = 100000 };
+	struct timespec brief = { .tv_nsec = 100000 }, tick;
 	uint64_t start, took, wait = -1ULL, sleep = -1ULL;
 	int i;
 
+	/* As the debug kernel: it finds nothing better in QEMU. */
+	ASSERT_EQ(0, clock_getres(CLOCK_MONOTONIC, &tick));
+	if (tick.tv_nsec > 1)
+		SKIP(return, "the clock of this guest has but ticks");
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(0, wait_ns(&self->set, 100000, &took));
 		wait = took < wait ? took : wait;
