@@ -111,6 +111,7 @@ static void area_give(struct dep_instance *inst, struct vm_area_struct *vma,
  * Context: process, mmap_lock held for writing.
  * Return: 0;
  * -EINVAL: too large, or another size than before;
+ * -EACCES: the first mapping, of an open that can't change the set;
  * -EBUSY: a set of the 2001 interface, or a signal set;
  * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
  */
@@ -122,8 +123,12 @@ int dep_area_map(struct dep_instance *inst, struct vm_area_struct *vma)
 	if (READ_ONCE(inst->classic) || READ_ONCE(inst->onesig))
 		return -EBUSY;
 	mutex_lock(&inst->map_lock);
-	err = vma_pages(vma) > DEP_AREA_PAGES_MOST ? -EINVAL :
-	      area_make(inst, vma_pages(vma));
+	if (vma_pages(vma) > DEP_AREA_PAGES_MOST)
+		err = -EINVAL;
+	else if (!inst->area.nr && !(vma->vm_file->f_mode & FMODE_WRITE))
+		err = -EACCES;
+	else
+		err = area_make(inst, vma_pages(vma));
 	mutex_unlock(&inst->map_lock);
 	if (!err)
 		area_give(inst, vma, &area_vm_ops);

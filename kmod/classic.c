@@ -5,6 +5,7 @@
  */
 #include <linux/file.h>
 #include <linux/pagemap.h>
+#include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
@@ -88,7 +89,7 @@ ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 
 	if (count % sizeof(struct pollfd))
 		return -EINVAL;
-	if (READ_ONCE(inst->extended))
+	if (READ_ONCE(inst->settled))
 		return -EBUSY;
 	/* All or nothing, as far as one can tell beforehand. */
 	if (count > sizeof(batch) && fault_in_readable(buf, count))
@@ -206,7 +207,7 @@ static long classic_poll(struct dep_instance *inst, int __user *timeout,
 	if (get_user(timeout_ms, timeout))
 		return -EFAULT;
 	if (!atomic_read(&inst->mappings))
-		return READ_ONCE(inst->extended) || READ_ONCE(inst->onesig) ?
+		return READ_ONCE(inst->settled) || READ_ONCE(inst->onesig) ?
 		       -EBUSY : -EINVAL;
 	if (dep_harvest_at_once(inst)) {
 		ret = classic_take(inst, turn, resoff, size);
@@ -225,7 +226,7 @@ static noinline long classic_ispolled(struct dep_instance *inst,
 	u16 events;
 	u64 data;
 
-	if (READ_ONCE(inst->extended))
+	if (READ_ONCE(inst->settled))
 		return -EBUSY;
 	if (copy_from_user(&entry, arg, sizeof(entry)))
 		return -EFAULT;

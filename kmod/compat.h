@@ -17,9 +17,13 @@
 #endif
 #include <linux/mm.h>
 #include <linux/signal_types.h>
+#include <linux/version.h>
+#include <linux/workqueue.h>
 #ifdef DEP_HAVE_SIGQUEUE_REF
 #include <linux/posix-timers.h>
 #endif
+
+#include <linux/devepoll.h>
 
 /* The release hook may run with preemption off, where its locks would sleep. */
 #ifdef CONFIG_PREEMPT_RT
@@ -35,6 +39,11 @@
 #ifndef ftrace_regs_get_argument
 #define ftrace_regs_get_argument(fregs, n) \
 	regs_get_kernel_argument(&(fregs)->regs, n)
+#endif
+
+/* since 6.17: what a queue without WQ_UNBOUND is has a name */
+#ifndef DEP_HAVE_WQ_PERCPU
+#define WQ_PERCPU 0
 #endif
 
 /* Kernels of today clear what is on the stack, at a price for large objects. */
@@ -111,16 +120,39 @@ dep_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /* since 6.6: the bytes of a command are in its entry; since 6.19: typed */
-static inline unsigned long dep_uring_arg(const struct io_uring_cmd *cmd)
+static inline const __u64 *dep_uring_words(const struct io_uring_cmd *cmd)
 {
 #if defined(io_uring_sqe_cmd)
-	return READ_ONCE(*io_uring_sqe_cmd(cmd->sqe, __u64));
+	return io_uring_sqe_cmd(cmd->sqe, __u64);
 #elif defined(DEP_HAVE_URING_CANCEL)
-	return READ_ONCE(*(const __u64 *)io_uring_sqe_cmd(cmd->sqe));
+	return io_uring_sqe_cmd(cmd->sqe);
 #else
-	return READ_ONCE(*(const __u64 *)cmd->cmd);
+	return cmd->cmd;
 #endif
 }
+
+static inline unsigned long dep_uring_arg(const struct io_uring_cmd *cmd)
+{
+	return READ_ONCE(*dep_uring_words(cmd));
+}
+
+/* as above, of a command that has no argument elsewhere */
+static inline const struct devepoll_event *
+dep_uring_event(const struct io_uring_cmd *cmd)
+{
+#if defined(io_uring_sqe_cmd)
+	return io_uring_sqe_cmd(cmd->sqe, struct devepoll_event);
+#elif defined(DEP_HAVE_URING_CANCEL)
+	return io_uring_sqe_cmd(cmd->sqe);
+#else
+	return (const void *)cmd->cmd;
+#endif
+}
+
+/* since 6.10: which flags a program may set */
+#ifndef IORING_URING_CMD_MASK
+#define IORING_URING_CMD_MASK IORING_URING_CMD_FIXED
+#endif
 
 /* since 6.18: no second result */
 static inline void dep_uring_done(struct io_uring_cmd *cmd, int ret,
@@ -158,6 +190,12 @@ static void name(struct io_uring_cmd *cmd, unsigned int flags)		\
 #endif
 
 /* since 6.18: multishot commands, with buffers of the ring */
+#ifdef DEP_HAVE_URING_MULTISHOT
+#define DEP_URING_CAN_SHOOT true
+#else
+#define DEP_URING_CAN_SHOOT false
+#endif
+
 static inline bool dep_uring_is_multishot(const struct io_uring_cmd *cmd)
 {
 #ifdef DEP_HAVE_URING_MULTISHOT
@@ -181,6 +219,23 @@ static inline u16 dep_uring_group(const struct io_uring_cmd *cmd)
 	return READ_ONCE(cmd->sqe->buf_index);
 #else
 	return 0;
+#endif
+}
+
+/*
+ * since 6.6: the entry can be seen; what the kernel itself looks at in that of
+ * a command, or refuses, is not looked at here.
+ */
+static inline bool dep_uring_says_more(const struct io_uring_cmd *cmd)
+{
+#ifdef DEP_HAVE_URING_CANCEL
+	const struct io_uring_sqe *sqe = cmd->sqe;
+
+	return READ_ONCE(sqe->addr) || READ_ONCE(sqe->len) ||
+	       READ_ONCE(sqe->splice_fd_in) ||
+	       (!dep_uring_is_multishot(cmd) && READ_ONCE(sqe->buf_index));
+#else
+	return false;
 #endif
 }
 
@@ -261,6 +316,17 @@ static inline void dep_sigqueue_init(struct dep_sigqueue *entry)
 	entry->queue.ucounts = NULL;
 	dep_sigqueue_init_refs(entry);
 }
+
+/* The newest kernel that all tests have run on: Documentation/kernels.rst. */
+#ifndef DEP_TESTED_MAJOR
+#define DEP_TESTED_MAJOR 7
+#endif
+#define DEP_TESTED_MINOR 3
+
+/* This one is newer, whatever its last number is. */
+#define DEP_KERNEL_IS_UNTESTED						\
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(DEP_TESTED_MAJOR,		\
+					      DEP_TESTED_MINOR + 1, 0))
 
 /* The build of the negative control: see Kbuild. */
 #ifdef DEP_TEST_NO_RELEASE_HOOK

@@ -13,11 +13,13 @@
 #include <linux/devepoll.h>
 #include <linux/devpoll.h>
 
+#include "access.h"
 #include "area.h"
 #include "classic.h"
 #include "device.h"
 #include "devpoll.h"
 #include "extended.h"
+#include "features.h"
 #include "instance.h"
 #include "interest.h"
 #include "onesig.h"
@@ -31,11 +33,13 @@ static int device_open(struct inode *inode, struct file *file)
 {
 	struct dep_instance *inst;
 
-	inst = dep_instance_new(&dep_pages_sink, file->f_cred->user);
+	inst = dep_instance_new(&dep_pages_sink, file->f_cred);
 	if (!inst)
 		return -ENOMEM;
 	dep_stats_join(inst);
 	file->private_data = inst;
+	/* As the fds of epoll_create(2): no offset could be large. */
+	file->f_flags &= ~O_LARGEFILE;
 	return stream_open(inode, file);
 }
 
@@ -43,7 +47,7 @@ static int devpoll_open(struct inode *inode, struct file *file)
 {
 	struct dep_instance *inst;
 
-	inst = dep_instance_new(&dep_ready_sink, file->f_cred->user);
+	inst = dep_instance_new(&dep_ready_sink, file->f_cred);
 	if (!inst)
 		return -ENOMEM;
 	dep_devpoll_begin(inst);
@@ -85,12 +89,16 @@ static ssize_t devpoll_write(struct file *file, const char __user *buf,
 static long devpoll_ioctl(struct file *file, unsigned int cmd,
 			  unsigned long arg)
 {
+	if (!dep_access_allows(file, cmd))
+		return -EBADF;
 	return dep_devpoll_ioctl(file->private_data, cmd, arg, false);
 }
 
 static long devpoll_compat_ioctl(struct file *file, unsigned int cmd,
 				 unsigned long arg)
 {
+	if (!dep_access_allows(file, cmd))
+		return -EBADF;
 	return dep_devpoll_ioctl(file->private_data, cmd, arg, true);
 }
 
@@ -101,13 +109,35 @@ static int devpoll_mmap(struct file *file, struct vm_area_struct *vma)
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	long ret = dep_classic_ioctl(file->private_data, cmd, arg);
+	long ret;
 
+	if (!dep_access_allows(file, cmd))
+		return -EBADF;
+	ret = dep_classic_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)
-		ret = dep_extended_ioctl(file->private_data, cmd, arg);
+		ret = dep_extended_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_onesig_ioctl(file->private_data, cmd, arg);
+	if (ret == -ENOTTY)
+		ret = dep_features_ioctl(cmd, arg);
 	return ret;
+}
+
+/*
+ * What has no meaning may have one in a later kernel, and nothing is cut off
+ * in silence, as ioctl(2) does with the int that EP_ALLOC takes.
+ */
+static bool door_takes(unsigned int request, loff_t offset, loff_t len)
+{
+	if (len)
+		return false;
+	switch (request) {
+	case EP_ALLOC:
+		return offset == (int)offset;
+	case EP_FREE:
+		return !offset;
+	}
+	return true;
 }
 
 /*
@@ -118,11 +148,12 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 			  int advice)
 {
-	if (_IOC_TYPE(advice) != EP_IOC_MAGIC)
+	if (_IOC_TYPE(advice) != EP_IOC_MAGIC || !dep_access_by_fadvise())
 		return generic_fadvise(file, offset, len, advice);
 	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)
-		return dep_extended_door(file->private_data, advice, offset,
-					 len);
+		return dep_extended_door(file, advice, offset, len);
+	if (!door_takes(advice, offset, len))
+		return -EINVAL;
 	return device_ioctl(file, advice, offset);
 }
 
@@ -142,6 +173,9 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 {
 	struct dep_instance *inst = file->private_data;
 
+	/* To be asked is to be waited for. */
+	if (!(file->f_mode & FMODE_READ))
+		return EPOLLERR;
 	poll_wait(file, &inst->poll_queue, table);
 	/*
 	 * After queueing: pairs with the look at the queue in its irq_work.
@@ -225,9 +259,11 @@ static struct miscdevice device_holders[] __initdata = {
 	HOLDER(0), HOLDER(1), HOLDER(2), HOLDER(3),
 };
 
-/* depmod takes one node of a module. */
-MODULE_ALIAS_MISCDEV(EVENTPOLL_MINOR);
-MODULE_ALIAS("devname:epoll");
+/*
+ * No alias of a node: at boot depmod's list would become nodes of a fixed minor
+ * and mode 0600, which the kernel leaves as they are when the module is loaded.
+ * Where minors of old kernels are dynamic, such a node may be another driver's.
+ */
 
 /* So many are registered. */
 static size_t device_nr_nodes;

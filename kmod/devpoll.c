@@ -8,6 +8,7 @@
  * the writes so far, and is asked for the larger, which is that of Solaris.
  */
 #include <linux/pagemap.h>
+#include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
@@ -87,7 +88,29 @@ static bool item_keep(struct dep_item *item)
 	return true;
 }
 
-/* Makes the set one of this face, if it is not one of the other. */
+/* Has the set the other face?  If it has none, a request may choose. */
+static bool devpoll_is_of_other(const struct dep_instance *inst,
+				enum dep_devpoll face)
+{
+	u8 now = READ_ONCE(inst->devpoll);
+
+	return now != DEP_DEVPOLL_OPEN && now != face;
+}
+
+static void devpoll_settle(struct dep_instance *inst, enum dep_devpoll face)
+{
+	lockdep_assert_held(&inst->mtx);
+	if (inst->devpoll != DEP_DEVPOLL_OPEN)
+		return;
+	WRITE_ONCE(inst->devpoll, face);
+	if (face == DEP_DEVPOLL_LINUX)
+		dep_interest_sift(inst, item_keep);
+}
+
+/*
+ * Makes the set one of this face, if it is not one of the other.  For a request
+ * that is refused for nothing else any more.
+ */
 static int devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
 {
 	int err = 0;
@@ -96,13 +119,10 @@ static int devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
 		return 0;
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	if (inst->devpoll == DEP_DEVPOLL_OPEN) {
-		WRITE_ONCE(inst->devpoll, face);
-		if (face == DEP_DEVPOLL_LINUX)
-			dep_interest_sift(inst, item_keep);
-	}
-	if (inst->devpoll != face)
+	if (devpoll_is_of_other(inst, face))
 		err = -EBUSY;
+	else
+		devpoll_settle(inst, face);
 	mutex_unlock(&inst->mtx);
 	return err;
 }
@@ -224,15 +244,34 @@ static long devpoll_alloc(struct dep_instance *inst, int nr)
 
 	if (nr < 1 || nr > dep_max_fds)
 		return -EINVAL;
-	err = devpoll_choose(inst, DEP_DEVPOLL_LINUX);
-	return err ? err : dep_area_alloc(inst, nr);
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = devpoll_is_of_other(inst, DEP_DEVPOLL_LINUX) ? -EBUSY :
+	      dep_area_alloc(inst, nr);
+	if (!err)
+		devpoll_settle(inst, DEP_DEVPOLL_LINUX);
+	mutex_unlock(&inst->mtx);
+	return err;
 }
 
 static long devpoll_free(struct dep_instance *inst)
 {
-	int err = devpoll_choose(inst, DEP_DEVPOLL_LINUX);
+	if (devpoll_is_of_other(inst, DEP_DEVPOLL_LINUX))
+		return -EBUSY;
+	/* What has no face yet has no buffer, and the answer chooses none. */
+	return dep_area_retire(inst);
+}
 
-	return err ? err : dep_area_retire(inst);
+/*
+ * A request that chooses the face finds out first whether its results could be
+ * written; afterwards the writing itself tells.
+ */
+static bool devpoll_can_write(const struct dep_instance *inst,
+			      enum dep_devpoll face, void __user *results,
+			      size_t size)
+{
+	return READ_ONCE(inst->devpoll) == face ||
+	       !fault_in_safe_writeable(results, size);
 }
 
 static long devpoll_ispolled(struct dep_instance *inst,
@@ -243,11 +282,14 @@ static long devpoll_ispolled(struct dep_instance *inst,
 	u64 data;
 	int err;
 
+	if (devpoll_is_of_other(inst, face))
+		return -EBUSY;
+	if (copy_from_user(&entry, arg, sizeof(entry)) ||
+	    !devpoll_can_write(inst, face, arg, sizeof(entry)))
+		return -EFAULT;
 	err = devpoll_choose(inst, face);
 	if (err)
 		return err;
-	if (copy_from_user(&entry, arg, sizeof(entry)))
-		return -EFAULT;
 	if (!dep_interest_query(inst, entry.fd, &events, &data))
 		return 0;
 	entry.events = face == DEP_DEVPOLL_LINUX ? (u16)data : 0;
@@ -257,7 +299,7 @@ static long devpoll_ispolled(struct dep_instance *inst,
 
 static int devpoll_collect(struct dep_instance *inst,
 			   const struct devpoll_wait *wait,
-			   struct dep_results *results)
+			   struct dep_results *results, enum dep_devpoll face)
 {
 	struct dep_harvest harvest = {
 		.timeout = wait->timeout_ms < 0 ? -1 :
@@ -266,10 +308,14 @@ static int devpoll_collect(struct dep_instance *inst,
 	sigset_t set;
 	int ret;
 
+	if (wait->setp &&
+	    copy_from_user(&set, u64_to_user_ptr(wait->setp), sizeof(set)))
+		return -EFAULT;
+	ret = devpoll_choose(inst, face);
+	if (ret)
+		return ret;
 	if (!wait->setp)
 		return dep_harvest_collect(&harvest, inst, results);
-	if (copy_from_user(&set, u64_to_user_ptr(wait->setp), sizeof(set)))
-		return -EFAULT;
 	dep_sigmask_begin(&set);
 	ret = dep_harvest_collect(&harvest, inst, results);
 	dep_sigmask_end(ret);
@@ -286,22 +332,23 @@ static long devpoll_poll(struct dep_instance *inst,
 	};
 	long ret;
 
-	ret = devpoll_choose(inst, face);
-	if (ret)
-		return ret;
+	if (devpoll_is_of_other(inst, face))
+		return -EBUSY;
 	if (wait->nfds <= 0)
 		return -EINVAL;
 	if (wait->fds) {
 		if (!access_ok(results.user,
-			       results.max * sizeof(struct pollfd)))
+			       results.max * sizeof(struct pollfd)) ||
+		    !devpoll_can_write(inst, face, results.user,
+				       sizeof(struct pollfd)))
 			return -EFAULT;
-		return devpoll_collect(inst, wait, &results);
+		return devpoll_collect(inst, wait, &results, face);
 	}
 	if (face == DEP_DEVPOLL_SOLARIS)
 		return -EFAULT;
 	if (!dep_area_pin(inst, &results))
 		return -EINVAL;
-	ret = devpoll_collect(inst, wait, &results);
+	ret = devpoll_collect(inst, wait, &results, face);
 	dep_area_unpin(inst);
 	return ret;
 }

@@ -9,6 +9,7 @@
 
 #include <linux/devepoll.h>
 
+#include "access.h"
 #include "area.h"
 #include "compat.h"
 #include "extended.h"
@@ -16,6 +17,7 @@
 #include "instance.h"
 #include "interest.h"
 #include "limits.h"
+#include "pages.h"
 #include "ready.h"
 #include "results.h"
 #include "sigmask.h"
@@ -53,6 +55,7 @@ static_assert(DEP_MODE_TRUST == DEVEPOLL_TRUST);
  * @size: size of one of them
  * @tried: how many were tried
  * @failed: how many of these failed
+ * @signals: they may also be those of a signal set, which is of no interface
  */
 struct extended_changes {
 	u64 address;
@@ -60,6 +63,7 @@ struct extended_changes {
 	u32 size;
 	u32 tried;
 	u32 failed;
+	bool signals;
 };
 
 /*
@@ -86,45 +90,74 @@ efault:
 	return -EFAULT;
 }
 
-/* Makes the set one of the extended interface, if it is not one of 2001. */
-static noinline int extended_begin(struct dep_instance *inst)
+/*
+ * Begins a use of the set, which makes it one of the extended interface if it
+ * is of none yet; extended_end() tells whether it stays one.  @signals: a
+ * signal set, which is of no interface, will do, too.
+ */
+static int extended_begin(struct dep_instance *inst, bool signals)
 {
-	int err = 0;
-
-	if (mutex_lock_killable(&inst->mtx))
-		return -EINTR;
-	if (inst->extended)
-		goto out;
-	err = -EBUSY;
+	lockdep_assert_held(&inst->mtx);
+	if (likely(inst->extended) || (signals && inst->onesig))
+		return 0;
 	if (inst->classic || inst->onesig)
-		goto out;
-	err = 0;
+		return -EBUSY;
 	spin_lock_irq(&inst->lock);
 	inst->sink = &dep_ready_sink;
 	inst->room = dep_max_fds;
-	/* Pairs with extended_check(). */
-	smp_store_release(&inst->extended, true);
+	WRITE_ONCE(inst->extended, true);
 	spin_unlock_irq(&inst->lock);
-out:
+	return 0;
+}
+
+/*
+ * Ends it.  A first use that came to nothing leaves no item, and leaves the
+ * set to either interface.
+ */
+static void extended_end(struct dep_instance *inst, bool used)
+{
+	lockdep_assert_held(&inst->mtx);
+	if (likely(inst->settled) || inst->onesig)
+		return;
+	spin_lock_irq(&inst->lock);
+	if (used) {
+		/* Pairs with extended_check(). */
+		smp_store_release(&inst->settled, true);
+	} else {
+		WARN_ON_ONCE(inst->nr_items);
+		inst->sink = &dep_pages_sink;
+		inst->room = 0;
+		WRITE_ONCE(inst->extended, false);
+	}
+	spin_unlock_irq(&inst->lock);
+}
+
+static noinline int extended_settle(struct dep_instance *inst)
+{
+	int err;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = extended_begin(inst, false);
+	if (!err)
+		extended_end(inst, true);
 	mutex_unlock(&inst->mtx);
 	return err;
 }
 
+/* Before a wait, and after all that it may be refused for. */
 static int extended_check(struct dep_instance *inst)
 {
-	/* Pairs with extended_begin(). */
-	if (likely(smp_load_acquire(&inst->extended)))
+	/* Pairs with extended_end(). */
+	if (likely(smp_load_acquire(&inst->settled)))
 		return 0;
-	return extended_begin(inst);
+	return extended_settle(inst);
 }
 
-/* Also for the changes of a signal set. */
-static int extended_check_ctl(struct dep_instance *inst)
+/* Looked at again once mtx is held; here so that nothing is written before. */
+static bool extended_is_of_other(const struct dep_instance *inst)
 {
-	/* Pairs with dep_onesig_ioctl(). */
-	if (smp_load_acquire(&inst->onesig))
-		return 0;
-	return extended_check(inst);
+	return READ_ONCE(inst->classic);
 }
 
 /* There is no more to a signal than the fd and the events. */
@@ -206,7 +239,7 @@ static int changes_apply_batch(struct dep_instance *inst,
 {
 	u64 first = changes->address + (u64)changes->tried * changes->size;
 	struct devepoll_change batch[DEP_WRITE_BATCH] DEP_UNINITIALIZED;
-	u32 i;
+	u32 i, failed = 0;
 	int err;
 
 	/* Before mtx: under it nothing may wait for mmap_lock. */
@@ -219,11 +252,18 @@ static int changes_apply_batch(struct dep_instance *inst,
 	}
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	for (i = 0; i < nr; i++) {
-		batch[i].result = change_apply(inst, &batch[i]);
-		changes->failed += !!batch[i].result;
+	err = extended_begin(inst, changes->signals);
+	if (!err) {
+		for (i = 0; i < nr; i++) {
+			batch[i].result = change_apply(inst, &batch[i]);
+			failed += !!batch[i].result;
+		}
+		extended_end(inst, failed < nr);
 	}
 	mutex_unlock(&inst->mtx);
+	if (err)
+		return err;
+	changes->failed += failed;
 	changes->tried += nr;
 	for (i = 0; i < nr; i++) {
 		if (change_tell(first + (u64)i * changes->size,
@@ -287,10 +327,11 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 		.address = ctl.changes,
 		.nr = ctl.nr,
 		.size = ctl.change_size,
+		.signals = true,
 	};
 	err = changes_check(&changes);
-	if (!err)
-		err = extended_check_ctl(inst);
+	if (!err && extended_is_of_other(inst))
+		err = -EBUSY;
 	/* Told in advance, so that a fault can't come after the changes. */
 	if (!err)
 		err = put_user(0, &user->nr_failed);
@@ -336,6 +377,9 @@ static int wait_check(const struct devepoll_wait_args *args)
 	if (!args->max_events || args->max_events > DEVEPOLL_MAX_EVENTS ||
 	    args->min_events > args->max_events)
 		return -EINVAL;
+	/* What says nothing now may say something to a later kernel. */
+	if (!args->nr_changes && (args->changes || args->change_size))
+		return -EINVAL;
 	return 0;
 }
 
@@ -344,7 +388,7 @@ static int wait_sigset(const struct devepoll_wait_args *args,
 {
 	call->masked = args->sigmask;
 	if (!call->masked)
-		return 0;
+		return args->sigsetsize ? -EINVAL : 0;
 	/* A worker of a ring has no signals to be masked. */
 	if (args->sigsetsize != sizeof(call->sigset) ||
 	    current->flags & (PF_IO_WORKER | PF_KTHREAD))
@@ -368,6 +412,8 @@ static int wait_change(struct dep_instance *inst,
 	err = changes_check(&changes);
 	if (err)
 		return err;
+	if (extended_is_of_other(inst) || READ_ONCE(inst->onesig))
+		return -EBUSY;
 	/* Told in advance: see extended_ctl(). */
 	if (put_user(0, &user->nr_tried) || put_user(0, &user->nr_failed))
 		return -EFAULT;
@@ -383,7 +429,7 @@ static int wait_change(struct dep_instance *inst,
 
 /**
  * dep_extended_prepare() - read and check a DEVEPOLL_WAIT
- * @inst: the instance
+ * @file: the set, open for reading
  * @cmd: the request
  * @arg: the argument's address
  * @call: out: what remains to be done
@@ -393,9 +439,10 @@ static int wait_change(struct dep_instance *inst,
  * Context: process; sleeps.
  * Return: 0, or what linux/devepoll.h has for the request.
  */
-int dep_extended_prepare(struct dep_instance *inst, unsigned int cmd,
+int dep_extended_prepare(struct file *file, unsigned int cmd,
 			 unsigned long arg, struct dep_wait_call *call)
 {
+	struct dep_instance *inst = file->private_data;
 	struct devepoll_wait_args *args = &call->args;
 	int ret;
 
@@ -406,8 +453,8 @@ int dep_extended_prepare(struct dep_instance *inst, unsigned int cmd,
 			      _IOC_SIZE(cmd));
 	if (!ret)
 		ret = wait_check(args);
-	if (!ret)
-		ret = extended_check(inst);
+	if (!ret && args->nr_changes && !(file->f_mode & FMODE_WRITE))
+		ret = -EBADF;
 	if (!ret)
 		ret = wait_results(inst, args, &call->results);
 	if (!ret)
@@ -425,6 +472,8 @@ int dep_extended_prepare(struct dep_instance *inst, unsigned int cmd,
  * @inst: the instance
  * @call: the call
  *
+ * From here on the set is one of the extended interface, unless this fails.
+ *
  * Context: process; sleeps.
  * Return: 0, or what linux/devepoll.h has for the request.
  */
@@ -433,22 +482,37 @@ int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
 	bool all;
 	int err;
 
-	if (!call->args.nr_changes)
-		return 0;
+	if (likely(!call->args.nr_changes))
+		return extended_check(inst);
 	err = wait_change(inst, &call->args, call->user, &all);
+	if (err)
+		return err;
 	/* A change that failed is to be seen at once. */
-	if (!err && !all)
+	if (!all)
 		call->harvest = (struct dep_harvest) {};
-	return err;
+	return extended_check(inst);
 }
 
-static long extended_wait(struct dep_instance *inst, unsigned int cmd,
+/**
+ * dep_extended_is_fresh() - is a set of no interface yet?
+ * @inst: the instance
+ *
+ * Return: true if it was this moment, so that it has no events.
+ */
+bool dep_extended_is_fresh(const struct dep_instance *inst)
+{
+	return !READ_ONCE(inst->settled) && !READ_ONCE(inst->classic) &&
+	       !READ_ONCE(inst->onesig);
+}
+
+static long extended_wait(struct file *file, unsigned int cmd,
 			  unsigned long arg)
 {
+	struct dep_instance *inst = file->private_data;
 	struct dep_wait_call call DEP_UNINITIALIZED;
 	int ret;
 
-	ret = dep_extended_prepare(inst, cmd, arg, &call);
+	ret = dep_extended_prepare(file, cmd, arg, &call);
 	if (!ret)
 		ret = dep_extended_change(inst, &call);
 	if (ret)
@@ -463,7 +527,7 @@ static long extended_wait(struct dep_instance *inst, unsigned int cmd,
 
 /**
  * dep_extended_ioctl() - the requests of the extended interface
- * @inst: the instance
+ * @file: the set, open as dep_access_allows() wants it
  * @cmd: the request; its size is that of the argument as the program knows it
  * @arg: the argument's address
  *
@@ -471,9 +535,10 @@ static long extended_wait(struct dep_instance *inst, unsigned int cmd,
  * Return: as linux/devepoll.h has it for each request;
  * -ENOTTY: no such request.
  */
-long dep_extended_ioctl(struct dep_instance *inst, unsigned int cmd,
+long dep_extended_ioctl(struct file *file, unsigned int cmd,
 			unsigned long arg)
 {
+	struct dep_instance *inst = file->private_data;
 	unsigned int fixed = _IOC_DIRMASK << _IOC_DIRSHIFT |
 			     _IOC_TYPEMASK << _IOC_TYPESHIFT |
 			     _IOC_NRMASK << _IOC_NRSHIFT;
@@ -481,7 +546,7 @@ long dep_extended_ioctl(struct dep_instance *inst, unsigned int cmd,
 	size_t size = _IOC_SIZE(cmd);
 
 	if ((cmd & fixed) == (DEVEPOLL_WAIT & fixed))
-		return extended_wait(inst, cmd, arg);
+		return extended_wait(file, cmd, arg);
 	if ((cmd & fixed) == (DEVEPOLL_CTL & fixed))
 		return extended_ctl(inst, user, size);
 	if ((cmd & fixed) == (DEVEPOLL_STATS & fixed))
@@ -511,14 +576,45 @@ static int door_wait(struct dep_instance *inst, u64 address, int max,
 	return err ? err : dep_harvest_collect(&harvest, inst, &results);
 }
 
-/* epoll_ctl(2): bits that nobody knows are none. */
+/* A change as epoll_ctl(2) has it: bits that nobody knows are none. */
+static void change_from_epoll(struct dep_change *ch, u32 events, u64 data)
+{
+	ch->data = data;
+	ch->mode = events & EXTENDED_MODES;
+	ch->events = (events & EXTENDED_EVENTS) | EXTENDED_ALWAYS;
+	ch->odd = events & ~(EXTENDED_EVENTS | EXTENDED_MODES |
+			     (__force u32)EPOLLWAKEUP);
+}
+
+static int change_make(struct dep_instance *inst, const struct dep_change *ch)
+{
+	int err;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = extended_begin(inst, true);
+	if (!err) {
+		err = change_check_onesig(inst, ch);
+		if (!err)
+			err = dep_interest_change(inst, ch);
+		extended_end(inst, !err);
+	}
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+/* What does not fit into a number of a file names none. */
+static int fd_of(u64 length)
+{
+	return (s64)length == (int)length ? (int)length : -1;
+}
+
+/* epoll_ctl(2) */
 static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
 		    int fd)
 {
 	struct dep_change ch = { .op = op, .fd = fd };
 	struct epoll_event event;
-	u32 events;
-	int err;
 
 	if (op != DEVEPOLL_DEL) {
 		const struct epoll_event __user *from;
@@ -527,40 +623,57 @@ static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
 		if (get_user(event.events, &from->events) ||
 		    get_user(event.data, &from->data))
 			return -EFAULT;
-		events = (__force u32)event.events;
-		ch.data = event.data;
-		ch.mode = events & EXTENDED_MODES;
-		ch.events = (events & EXTENDED_EVENTS) | EXTENDED_ALWAYS;
-		ch.odd = events & ~(EXTENDED_EVENTS | EXTENDED_MODES |
-				    (__force u32)EPOLLWAKEUP);
+		change_from_epoll(&ch, (__force u32)event.events, event.data);
 	}
-	err = extended_check_ctl(inst);
-	if (!err)
-		err = change_check_onesig(inst, &ch);
-	if (err)
-		return err;
-	if (mutex_lock_killable(&inst->mtx))
-		return -EINTR;
-	err = dep_interest_change(inst, &ch);
-	mutex_unlock(&inst->mtx);
-	return err;
+	return change_make(inst, &ch);
+}
+
+/**
+ * dep_extended_ctl_event() - epoll_ctl(2) with its event by value
+ * @inst: the instance
+ * @request: DEVEPOLL_EPOLL_CTL() of an operation
+ * @event: the fd, and, but for a DEL, its events and data
+ *
+ * Context: process; sleeps.
+ * Return: as epoll_ctl(2);
+ * -EBUSY: a set of the 2001 interface;
+ * -EINVAL: also: events or data of a DEL.
+ */
+int dep_extended_ctl_event(struct dep_instance *inst, unsigned int request,
+			   const struct devepoll_event *event)
+{
+	struct dep_change ch = {
+		.op = request - DEVEPOLL_EPOLL_CTL(0),
+		.fd = event->fd,
+	};
+
+	if (ch.op != DEVEPOLL_DEL)
+		change_from_epoll(&ch, event->events, event->data);
+	else if (event->events || event->data)
+		return -EINVAL;
+	return change_make(inst, &ch);
 }
 
 /**
  * dep_extended_door() - the calls of epoll, with their own arguments
- * @inst: the instance
+ * @file: the set
  * @request: DEVEPOLL_EPOLL_WAIT or DEVEPOLL_EPOLL_CTL() of an operation
  * @address: of the events, or of the event
  * @length: what DEVEPOLL_EPOLL_WAIT_LEN() made, or the fd
  *
  * Context: process; sleeps.
  * Return: as epoll_wait(2) and epoll_ctl(2);
+ * -EBADF: also: not open as the request needs it;
  * -EBUSY: a set of the 2001 interface;
  * -EINVAL: also: no such request.
  */
-int dep_extended_door(struct dep_instance *inst, unsigned int request,
-		      u64 address, u64 length)
+int dep_extended_door(struct file *file, unsigned int request, u64 address,
+		      u64 length)
 {
+	struct dep_instance *inst = file->private_data;
+
+	if (!dep_access_allows(file, request))
+		return -EBADF;
 	switch (request) {
 	case DEVEPOLL_EPOLL_WAIT:
 		return door_wait(inst, address, length >> 32, (int)length);
@@ -568,7 +681,7 @@ int dep_extended_door(struct dep_instance *inst, unsigned int request,
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
 		return door_ctl(inst, request - DEVEPOLL_EPOLL_CTL(0), address,
-				(int)length);
+				fd_of(length));
 	}
 	return -EINVAL;
 }

@@ -2,10 +2,11 @@
 /*
  * The map from fd numbers to items: growing, erasing, walking.
  */
+#include <linux/percpu_counter.h>
+#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "charge.h"
 #include "fdmap.h"
 #include "limits.h"
 
@@ -23,103 +24,150 @@ void dep_fdmap_cache_exit(void)
 	kmem_cache_destroy(leaf_cache);
 }
 
+/* Takes an empty leaf out, and its branch if that is empty then. */
+static struct dep_leaf *fdmap_cut(struct dep_fdmap *map, u32 nr)
+{
+	struct dep_leaf **stem = &map->branches[nr >> DEP_LEAF_SHIFT];
+	struct dep_leaf *branch = *stem, *leaf = NULL;
+
+	swap(branch->leaves[nr % DEP_LEAF_SIZE], leaf);
+	leaf->next = NULL;
+	map->nr_tables--;
+	if (!--branch->used) {
+		*stem = NULL;
+		branch->next = NULL;
+		map->nr_tables--;
+		leaf->next = branch;
+	}
+	return leaf;
+}
+
+/* A leaf is empty: it stays, and the one that stayed until now goes. */
+static noinline struct dep_leaf *fdmap_spare(struct dep_fdmap *map, u32 nr)
+{
+	u32 old = map->spare;
+	struct dep_leaf *leaf;
+
+	if (old == nr)
+		return NULL;
+	map->spare = nr;
+	leaf = dep_fdmap_leaf(map, old << DEP_LEAF_SHIFT);
+	return leaf && !leaf->used ? fdmap_cut(map, old) : NULL;
+}
+
 /**
- * dep_fdmap_erase() - take an item out
+ * dep_fdmap_erase() - count an item out that was taken off its number
  * @map: the map; L is held
- * @fd: its number
+ * @fd: the number
  *
  * One empty leaf may stay, so that a set of one fd does not allocate at each
  * add.
  *
- * Return: a leaf that is not needed any more, for dep_fdmap_free_leaf() once L
- * is released; or NULL.
+ * Return: what is not needed any more, for dep_fdmap_free_leaf() once L is
+ * released; or NULL.
  */
 struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd)
 {
+	struct dep_leaf *branch = map->branches[fd / DEP_BRANCH_FDS];
 	u32 nr = fd >> DEP_LEAF_SHIFT;
-	struct dep_leaf *leaf = map->leaves[nr], *spare;
+	struct dep_leaf *leaf = branch->leaves[nr % DEP_LEAF_SIZE];
 
-	leaf->items[fd % DEP_LEAF_SIZE] = NULL;
-	if (--leaf->used || map->spare == nr)
-		return NULL;
-	spare = map->leaves[map->spare];
-	if (spare && !spare->used)
-		map->leaves[map->spare] = NULL;
-	else
-		spare = NULL;
-	map->spare = nr;
-	return spare;
+	return --leaf->used ? NULL : fdmap_spare(map, nr);
 }
 
 /**
  * dep_fdmap_free_leaf() - free what dep_fdmap_erase() returned
- * @leaf: the leaf, or NULL
+ * @leaf: the leaf, with what hangs on it, or NULL
  */
 void dep_fdmap_free_leaf(struct dep_leaf *leaf)
 {
-	if (leaf)
+	struct dep_leaf *next;
+
+	for (; leaf; leaf = next) {
+		next = leaf->next;
 		kmem_cache_free(leaf_cache, leaf);
+	}
 }
 
 /**
- * dep_fdmap_next() - find the first item from a number on
+ * dep_fdmap_next() - find the first number from one on that has items
  * @map: the map; L is held
- * @fd: in: the first number; out: the number of the item
+ * @fd: in: the first number; out: the number that has
  *
- * Return: the item, or NULL if there is none.
+ * Return: its first item, or NULL if there is none.
  */
 struct dep_item *dep_fdmap_next(const struct dep_fdmap *map, unsigned int *fd)
 {
+	struct dep_leaf *branch, *leaf;
 	unsigned int nr = *fd;
 
-	while (nr >> DEP_LEAF_SHIFT < map->nr_leaves) {
-		struct dep_leaf *leaf = map->leaves[nr >> DEP_LEAF_SHIFT];
-
-		if (!leaf || !leaf->used) {
-			nr = (nr | (DEP_LEAF_SIZE - 1)) + 1;
-			continue;
-		}
-		if (leaf->items[nr % DEP_LEAF_SIZE]) {
+	while (nr / DEP_BRANCH_FDS < map->nr_branches) {
+		branch = map->branches[nr / DEP_BRANCH_FDS];
+		leaf = branch ? branch->leaves[(nr >> DEP_LEAF_SHIFT) %
+					       DEP_LEAF_SIZE] : NULL;
+		if (leaf && leaf->items[nr % DEP_LEAF_SIZE]) {
 			*fd = nr;
 			return leaf->items[nr % DEP_LEAF_SIZE];
 		}
+		if (!branch)
+			nr |= DEP_BRANCH_FDS - 1;
+		else if (!leaf || !leaf->used)
+			nr |= DEP_LEAF_SIZE - 1;
 		nr++;
 	}
 	return NULL;
 }
 
-static unsigned long leaves_pages(u32 nr_leaves)
-{
-	return PFN_UP(nr_leaves * sizeof(struct dep_leaf *));
-}
-
-/* Makes the array of leaves long enough for leaf @nr. */
-static int fdmap_extend(struct dep_fdmap *map, u32 nr, spinlock_t *lock,
+/* The rare half of dep_fdmap_settle(). */
+void dep_fdmap_recharge(struct dep_fdmap *map, u32 charge,
 			struct user_struct *user)
 {
-	u32 old_nr = map->nr_leaves, new_nr = roundup_pow_of_two(nr + 1);
-	unsigned long more = leaves_pages(new_nr) - leaves_pages(old_nr);
-	struct dep_leaf **leaves, **old;
-	int err;
+	percpu_counter_add(&user->epoll_watches, (s64)charge - map->charged);
+	map->charged = charge;
+}
 
-	err = dep_charge_pages(user, more);
-	if (err)
-		return err;
-	leaves = kvcalloc(new_nr, sizeof(*leaves), GFP_KERNEL_ACCOUNT);
-	if (!leaves) {
-		dep_uncharge_pages(user, more);
+/* Makes the array of branches long enough for branch @nr. */
+static int fdmap_extend(struct dep_fdmap *map, u32 nr, spinlock_t *lock)
+{
+	u32 old_nr = map->nr_branches, new_nr = roundup_pow_of_two(nr + 1);
+	struct dep_leaf **branches, **old;
+
+	/* So little that nobody is charged for it. */
+	BUILD_BUG_ON((DEP_MAX_FD / DEP_BRANCH_FDS + 1) * sizeof(*branches) >
+		     PAGE_SIZE);
+	branches = kcalloc(new_nr, sizeof(*branches), GFP_KERNEL_ACCOUNT);
+	if (!branches)
 		return -ENOMEM;
-	}
-	/* Bounded by DEP_MAX_FD: a quarter of a megabyte at the very most. */
 	spin_lock_irq(lock);
-	old = map->leaves;
+	old = map->branches;
 	if (old)
-		memcpy(leaves, old, old_nr * sizeof(*leaves));
-	map->leaves = leaves;
-	map->nr_leaves = new_nr;
+		memcpy(branches, old, old_nr * sizeof(*branches));
+	map->branches = branches;
+	map->nr_branches = new_nr;
 	spin_unlock_irq(lock);
-	kvfree(old);
+	kfree(old);
 	return 0;
+}
+
+/* Puts a leaf into the map, and its branch if it needs one. */
+static void fdmap_plant(struct dep_fdmap *map, u32 nr, struct dep_leaf **leaf,
+			struct dep_leaf **branch)
+{
+	struct dep_leaf **stem = &map->branches[nr >> DEP_LEAF_SHIFT];
+	u32 slot = nr % DEP_LEAF_SIZE;
+
+	if (!*stem && *branch) {
+		swap(*stem, *branch);
+		map->nr_tables++;
+	}
+	/* It has gone since the caller looked: he will come again. */
+	if (!*stem)
+		return;
+	if (!(*stem)->leaves[slot]) {
+		swap((*stem)->leaves[slot], *leaf);
+		(*stem)->used++;
+		map->nr_tables++;
+	}
 }
 
 /**
@@ -127,54 +175,65 @@ static int fdmap_extend(struct dep_fdmap *map, u32 nr, spinlock_t *lock,
  * @map: the map; L is not held, M is
  * @fd: the number
  * @lock: L
- * @user: who pays
  *
  * The room may be gone again before it is used: try, grow, try again.
  *
  * Return: 0;
  * -ENOSPC: the number is too large;
- * -ENOMEM: no memory, or RLIMIT_MEMLOCK forbids it.
+ * -ENOMEM: no memory.
  */
-int dep_fdmap_grow(struct dep_fdmap *map, unsigned int fd, spinlock_t *lock,
-		   struct user_struct *user)
+int dep_fdmap_grow(struct dep_fdmap *map, unsigned int fd, spinlock_t *lock)
 {
-	u32 nr = fd >> DEP_LEAF_SHIFT;
-	struct dep_leaf *leaf;
+	struct dep_leaf *leaf, *branch = NULL;
+	u32 nr = fd / DEP_BRANCH_FDS;
+	bool bare;
 	int err;
 
 	if (fd > DEP_MAX_FD)
 		return -ENOSPC;
-	if (nr >= map->nr_leaves) {
-		err = fdmap_extend(map, nr, lock, user);
+	if (nr >= map->nr_branches) {
+		err = fdmap_extend(map, nr, lock);
 		if (err)
 			return err;
 	}
+	bare = !READ_ONCE(map->branches[nr]);
 	leaf = kmem_cache_zalloc(leaf_cache, GFP_KERNEL);
-	if (!leaf)
-		return -ENOMEM;
-	spin_lock_irq(lock);
-	if (!map->leaves[nr])
-		swap(map->leaves[nr], leaf);
-	spin_unlock_irq(lock);
-	if (leaf)
-		kmem_cache_free(leaf_cache, leaf);
-	return 0;
+	if (leaf && bare)
+		branch = kmem_cache_zalloc(leaf_cache, GFP_KERNEL);
+	err = !leaf || (bare && !branch) ? -ENOMEM : 0;
+	if (!err) {
+		spin_lock_irq(lock);
+		fdmap_plant(map, fd >> DEP_LEAF_SHIFT, &leaf, &branch);
+		spin_unlock_irq(lock);
+	}
+	dep_fdmap_free_leaf(leaf);
+	dep_fdmap_free_leaf(branch);
+	return err;
+}
+
+static void branch_free(struct dep_leaf *branch)
+{
+	u32 nr;
+
+	for (nr = 0; nr < DEP_LEAF_SIZE; nr++) {
+		if (branch->leaves[nr])
+			kmem_cache_free(leaf_cache, branch->leaves[nr]);
+	}
+	kmem_cache_free(leaf_cache, branch);
 }
 
 /**
  * dep_fdmap_destroy() - free a map without items
  * @map: the map; nobody else sees it
- * @user: who paid
  */
-void dep_fdmap_destroy(struct dep_fdmap *map, struct user_struct *user)
+void dep_fdmap_destroy(struct dep_fdmap *map)
 {
 	u32 nr;
 
-	for (nr = 0; nr < map->nr_leaves; nr++) {
-		if (map->leaves[nr])
-			kmem_cache_free(leaf_cache, map->leaves[nr]);
+	for (nr = 0; nr < map->nr_branches; nr++) {
+		if (map->branches[nr])
+			branch_free(map->branches[nr]);
 	}
-	kvfree(map->leaves);
-	dep_uncharge_pages(user, leaves_pages(map->nr_leaves));
+	kfree(map->branches);
 	*map = (struct dep_fdmap) {};
 }

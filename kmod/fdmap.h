@@ -2,9 +2,14 @@
 /*
  * From an fd number to its item: what the interest set is looked up in.
  *
- * Fd numbers are small and dense, so this is an array in leaves: an add costs
- * a store, where a tree would walk.  Leaves come with their first item and go
- * when they are empty, so scattered numbers cost no more than their items do.
+ * Fd numbers are small and dense, so this is an array, in leaves of 64 items,
+ * which stand in branches of 64 leaves: an add costs a store, where a tree
+ * would walk.  Leaves and branches come with their first item and go when they
+ * are empty, so a large number costs no more than a small one does, but for a
+ * page.
+ *
+ * A number has more than one item where processes that share the set name
+ * different files by it: they hang one behind the other, dep_item.peer.
  */
 #ifndef DEVEPOLL_FDMAP_H
 #define DEVEPOLL_FDMAP_H
@@ -13,36 +18,74 @@
 #include <linux/nospec.h>
 #include <linux/types.h>
 
+#include "limits.h"
+
 struct dep_item;
 struct user_struct;
 
 #define DEP_LEAF_SHIFT	6
 #define DEP_LEAF_SIZE	BIT(DEP_LEAF_SHIFT)
+/* Numbers of one branch. */
+#define DEP_BRANCH_FDS	(DEP_LEAF_SIZE * DEP_LEAF_SIZE)
 
 /**
- * struct dep_leaf - the items of some consecutive numbers
- * @items: L: the items
- * @used: L: how many there are
+ * struct dep_leaf - the items of some consecutive numbers, or a branch
+ * @items: L: the first item of each number, the latest that was added
+ * @leaves: L: of a branch: its leaves, NULL where there is no item
+ * @used: L: how many there are, all items of each number counted
+ * @next: the owner's, once it is out of the map: what to free with it, or NULL
  */
 struct dep_leaf {
-	struct dep_item *items[DEP_LEAF_SIZE];
-	u32 used;
+	union {
+		struct dep_item *items[DEP_LEAF_SIZE];
+		struct dep_leaf *leaves[DEP_LEAF_SIZE];
+	};
+	union {
+		u32 used;
+		struct dep_leaf *next;
+	};
 };
 
 /**
  * struct dep_fdmap - all leaves of an instance
- * @leaves: L (replaced under M+L): by number; NULL where there is no item
- * @nr_leaves: L (changed under M+L): length of @leaves
- * @spare: L: the one leaf that may stay though it is empty
+ * @branches: L (replaced under M+L): by number; NULL where there is no leaf
+ * @nr_branches: L (changed under M+L): length of @branches
+ * @spare: L: the one leaf that may stay though it is empty, by number
+ * @nr_tables: L: how many leaves and branches there are
+ * @charged: L: how many watches of the user they count as
  */
 struct dep_fdmap {
-	struct dep_leaf **leaves;
-	u32 nr_leaves;
+	struct dep_leaf **branches;
+	u32 nr_branches;
 	u32 spare;
+	u32 nr_tables;
+	u32 charged;
 };
 
 /**
- * dep_fdmap_find() - find the item of a number
+ * dep_fdmap_leaf() - find the leaf of a number
+ * @map: the map; L is held
+ * @fd: the number, any value
+ *
+ * Who puts an item in counts it in dep_leaf.used.
+ *
+ * Return: the leaf, or NULL if dep_fdmap_grow() has to make room first.
+ */
+static inline struct dep_leaf *dep_fdmap_leaf(const struct dep_fdmap *map,
+					      unsigned int fd)
+{
+	u32 nr = fd / DEP_BRANCH_FDS;
+	struct dep_leaf *branch;
+
+	if (nr >= map->nr_branches)
+		return NULL;
+	branch = map->branches[array_index_nospec(nr, map->nr_branches)];
+	return branch ? branch->leaves[(fd >> DEP_LEAF_SHIFT) % DEP_LEAF_SIZE] :
+			NULL;
+}
+
+/**
+ * dep_fdmap_find() - find the first item of a number
  * @map: the map; L is held
  * @fd: the number, any value
  *
@@ -51,45 +94,39 @@ struct dep_fdmap {
 static inline struct dep_item *dep_fdmap_find(const struct dep_fdmap *map,
 					      unsigned int fd)
 {
-	u32 nr = fd >> DEP_LEAF_SHIFT;
-	struct dep_leaf *leaf;
+	struct dep_leaf *leaf = dep_fdmap_leaf(map, fd);
 
-	if (nr >= map->nr_leaves)
-		return NULL;
-	leaf = map->leaves[array_index_nospec(nr, map->nr_leaves)];
 	return leaf ? leaf->items[fd % DEP_LEAF_SIZE] : NULL;
 }
 
-/**
- * dep_fdmap_insert() - put an item at its number
- * @map: the map; L is held
- * @fd: the number, at which there is none
- * @item: the item
- *
- * Return: true, or false if dep_fdmap_grow() has to make room first.
- */
-static inline bool dep_fdmap_insert(struct dep_fdmap *map, unsigned int fd,
-				    struct dep_item *item)
-{
-	u32 nr = fd >> DEP_LEAF_SHIFT;
-	struct dep_leaf *leaf;
+void dep_fdmap_recharge(struct dep_fdmap *map, u32 charge,
+			struct user_struct *user);
 
-	if (nr >= map->nr_leaves)
-		return false;
-	leaf = map->leaves[array_index_nospec(nr, map->nr_leaves)];
-	if (!leaf)
-		return false;
-	leaf->items[fd % DEP_LEAF_SIZE] = item;
-	leaf->used++;
-	return true;
+/**
+ * dep_fdmap_settle() - charge the user for tables that numbers so dense as most
+ * would not need, or give that back
+ * @map: the map, in which an item was put or from which one was taken; L is
+ *	held
+ * @nr_items: how many are in it
+ * @user: who pays
+ */
+static inline void dep_fdmap_settle(struct dep_fdmap *map, u32 nr_items,
+				    struct user_struct *user)
+{
+	u32 free = DEP_TABLES_FREE + nr_items / DEP_TABLES_FREE_FDS;
+	u32 charge = 0;
+
+	if (unlikely(map->nr_tables > free))
+		charge = (map->nr_tables - free) * DEP_TABLE_CHARGE;
+	if (unlikely(charge != map->charged))
+		dep_fdmap_recharge(map, charge, user);
 }
 
 struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd);
 void dep_fdmap_free_leaf(struct dep_leaf *leaf);
 struct dep_item *dep_fdmap_next(const struct dep_fdmap *map, unsigned int *fd);
-int dep_fdmap_grow(struct dep_fdmap *map, unsigned int fd, spinlock_t *lock,
-		   struct user_struct *user);
-void dep_fdmap_destroy(struct dep_fdmap *map, struct user_struct *user);
+int dep_fdmap_grow(struct dep_fdmap *map, unsigned int fd, spinlock_t *lock);
+void dep_fdmap_destroy(struct dep_fdmap *map);
 
 int __init dep_fdmap_cache_init(void);
 void dep_fdmap_cache_exit(void);

@@ -10,7 +10,8 @@
  * may be filled again only at the next turn.  A call that begins after events
  * were handed out says by this that the program is done with them.  A call
  * that was waiting already says nothing: it has to wait until such a call
- * comes, or until the thread that got the events is gone.
+ * comes, or until the thread that got the events is gone; if that was a worker
+ * of a ring, until its process is.
  */
 #include <linux/hrtimer.h>
 #include <linux/pid.h>
@@ -34,7 +35,25 @@ static void harvest_set_deadline(struct dep_harvest *harvest)
 						   harvest->timeout);
 }
 
-/* Did the thread that got the last events exit, or execute another program? */
+/*
+ * Does the reader go on with the program that it had?  A thread that ends loses
+ * its address space first; a process has it as long as one of its threads.
+ */
+static bool reader_goes_on(const struct dep_instance *inst,
+			   const struct task_struct *task)
+{
+	const void *mm = READ_ONCE(task->mm);
+
+	if (mm || !inst->reader_is_process)
+		return mm == inst->reader_mm;
+	/* A thread that calls execve(2) becomes the first: none has. */
+	return atomic_read(&task->signal->live);
+}
+
+/*
+ * Did the thread that got the last events exit, or execute another program?  If
+ * a worker of a ring got them: did its process?
+ */
 static bool reader_is_gone(const struct dep_instance *inst)
 {
 	struct task_struct *task;
@@ -43,7 +62,7 @@ static bool reader_is_gone(const struct dep_instance *inst)
 	rcu_read_lock();
 	task = pid_task(find_pid_ns(inst->reader, &init_pid_ns), PIDTYPE_PID);
 	gone = !task || task->start_boottime != inst->reader_start ||
-	       READ_ONCE(task->mm) != inst->reader_mm;
+	       !reader_goes_on(inst, task);
 	rcu_read_unlock();
 	return gone;
 }
@@ -134,6 +153,7 @@ int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
 
 		spin_lock_irq(&inst->lock);
 		dep_waiter_unqueue(inst, &waiter);
+		dep_waiter_came(inst, &waiter);
 		verdict = harvest_look(harvest, inst);
 		if (verdict == HARVEST_SLEEP ||
 		    verdict == HARVEST_SLEEP_BLOCKED) {
@@ -177,8 +197,10 @@ int dep_harvest_try(struct dep_results *results, struct dep_instance *inst,
 	*seen = 0;
 	if (!dep_ready_may_ask(inst))
 		return 0;
+	results->again = min > 1;
+	results->counted = 0;
 	if (min > 1) {
-		*seen = dep_ready_count(inst, min);
+		*seen = dep_ready_count(inst, results, min);
 		if (*seen < min)
 			return 0;
 		/* If it goes before it is taken, as many that come are new. */

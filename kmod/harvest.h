@@ -48,11 +48,17 @@ static inline bool dep_harvest_may_take(const struct dep_instance *inst,
  */
 static inline void dep_harvest_taken(struct dep_instance *inst)
 {
+	struct task_struct *reader = current;
+
 	lockdep_assert_held(&inst->lock);
 	WRITE_ONCE(inst->turn, inst->turn + 1);
-	inst->reader = task_pid_nr(current);
-	inst->reader_start = current->start_boottime;
-	inst->reader_mm = current->mm;
+	/* A worker of a ring ends when it likes; any thread may read for it. */
+	inst->reader_is_process = reader->flags & PF_IO_WORKER;
+	inst->reader_mm = reader->mm;
+	if (unlikely(inst->reader_is_process))
+		reader = reader->group_leader;
+	inst->reader = task_pid_nr(reader);
+	inst->reader_start = reader->start_boottime;
 }
 
 /**

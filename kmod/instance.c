@@ -3,6 +3,9 @@
  * Instances and their items: birth, charge, the way of an event into the sink,
  * unhooking.  Read the banner of instance.h first.
  */
+#include <linux/cred.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/percpu_counter.h>
 #include <linux/sched.h>
 #include <linux/sched/user.h>
@@ -13,7 +16,6 @@
 #include "limits.h"
 #include "nest.h"
 #include "siginfo.h"
-#include "worker.h"
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
 unsigned long dep_max_user_watches;
@@ -33,95 +35,15 @@ void dep_item_cache_exit(void)
 	kmem_cache_destroy(item_cache);
 }
 
-static void instance_wake_queue(struct dep_instance *inst, __poll_t wake)
-{
-	/*
-	 * io_uring and AIO take a key for the answer, so name it only if there
-	 * is an event, and not if a file has to be asked first.
-	 */
-	if (READ_ONCE(inst->pending) || wake)
-		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
-	else
-		wake_up(&inst->poll_queue);
-}
-
-static void instance_poll_worker(struct work_struct *work)
-{
-	struct dep_instance *inst;
-	__poll_t wake;
-
-	inst = container_of(work, struct dep_instance, poll_worker);
-	wake = (__force __poll_t)atomic_xchg(&inst->worker_wake, 0);
-	instance_wake_queue(inst, wake);
-}
-
-/* Few enough to be woken in an interrupt, be they on the queue or sets. */
-static bool instance_has_few_pollers(struct dep_instance *inst)
-{
-	wait_queue_head_t *queue = &inst->poll_queue;
-	wait_queue_entry_t *entry;
-	unsigned long flags;
-	u32 nr = 0;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	list_for_each_entry(entry, &queue->head, entry) {
-		if (++nr > DEP_POLLERS_AT_ONCE)
-			break;
-	}
-	spin_unlock_irqrestore(&queue->lock, flags);
-	return max(nr, READ_ONCE(inst->nr_outer)) <= DEP_POLLERS_AT_ONCE;
-}
-
-/* Wakes who polls the device, outside of any lock of the file that woke us. */
-static void instance_poll_work(struct irq_work *work)
-{
-	struct dep_instance *inst;
-	unsigned long flags;
-	unsigned int left;
-	__poll_t wake;
-	bool polled;
-
-	inst = container_of(work, struct dep_instance, poll_work);
-	spin_lock_irqsave(&inst->lock, flags);
-	wake = inst->poll_wake;
-	inst->poll_wake = 0;
-	for (left = DEP_WAKE_BATCH; left && !list_empty(&inst->woken); left--) {
-		struct dep_waiter *waiter;
-
-		waiter = list_first_entry(&inst->woken, struct dep_waiter,
-					  link);
-		/* Off the list: nobody else has it now. */
-		list_del_init(&waiter->link);
-		spin_unlock_irqrestore(&inst->lock, flags);
-		waiter->wake(waiter);
-		spin_lock_irqsave(&inst->lock, flags);
-	}
-	if (!list_empty(&inst->woken))
-		dep_instance_run(inst);
-	polled = inst->polled;
-	/* Who comes later sets polled again, after it has queued itself. */
-	inst->polled = waitqueue_active(&inst->poll_queue);
-	spin_unlock_irqrestore(&inst->lock, flags);
-
-	if (polled && instance_has_few_pollers(inst)) {
-		instance_wake_queue(inst, wake);
-	} else if (polled) {
-		atomic_or((__force int)wake, &inst->worker_wake);
-		queue_work(dep_worker_wakes, &inst->poll_worker);
-	}
-	/* The last touch: pairs with dep_instance_sync(). */
-	atomic_dec_return_release(&inst->poll_works);
-}
-
 /**
  * dep_instance_new() - make an instance
  * @sink: where its events go
- * @user: who pays; stays as long as the instance does
+ * @cred: who pays; stays as long as the instance does
  *
  * Return: the instance, owned by the caller, or NULL without memory.
  */
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,
-				      struct user_struct *user)
+				      const struct cred *cred)
 {
 	struct dep_instance *inst;
 
@@ -132,8 +54,8 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	spin_lock_init(&inst->lock);
 	inst->sink = sink;
 	INIT_LIST_HEAD(&inst->asks);
-	INIT_LIST_HEAD(&inst->waiters);
-	inst->hungry = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&inst->sure.waiters);
+	INIT_LIST_HEAD(&inst->lazy.waiters);
 	INIT_LIST_HEAD(&inst->woken);
 	INIT_LIST_HEAD(&inst->inner);
 	INIT_LIST_HEAD(&inst->outer);
@@ -141,25 +63,14 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	mutex_init(&inst->mtx);
 	mutex_init(&inst->map_lock);
 	init_waitqueue_head(&inst->poll_queue);
-	init_irq_work(&inst->poll_work, instance_poll_work);
-	INIT_WORK(&inst->poll_worker, instance_poll_worker);
-	inst->user = user;
+	INIT_LIST_HEAD(&inst->in_relay);
+	INIT_LIST_HEAD(&inst->in_late);
+	inst->user = cred->user;
+	inst->person = dep_person_of(cred);
+	inst->lane = hash_long((unsigned long)inst->person.ns +
+			       __kuid_val(inst->person.uid),
+			       ilog2(DEP_RELAY_LANES));
 	return inst;
-}
-
-/**
- * dep_instance_sync() - wait until nothing of poll_work runs
- * @inst: the instance
- *
- * Context: process; sleeps.
- */
-void dep_instance_sync(struct dep_instance *inst)
-{
-	might_sleep();
-	while (atomic_read_acquire(&inst->poll_works)) {
-		cpu_relax();
-		cond_resched();
-	}
 }
 
 /**
@@ -169,17 +80,15 @@ void dep_instance_sync(struct dep_instance *inst)
 void dep_instance_free(struct dep_instance *inst)
 {
 	might_sleep();
-	WARN_ON_ONCE(inst->nr_items);
+	WARN_ON_ONCE(inst->nr_items || inst->interest.charged);
 	WARN_ON_ONCE(inst->nr_waiters || !list_empty(&inst->woken));
 	WARN_ON_ONCE(inst->coming);
 	WARN_ON_ONCE(!list_empty(&inst->asks));
 	WARN_ON_ONCE(!list_empty(&inst->inner) || !list_empty(&inst->outer));
 
-	dep_instance_sync(inst);
-	/* After what queues it. */
-	cancel_work_sync(&inst->poll_worker);
-	dep_fdmap_destroy(&inst->interest, inst->user);
-	kfree_rcu(inst, rcu);
+	dep_relay_leave(inst);
+	dep_fdmap_destroy(&inst->interest);
+	kfree(inst);
 }
 
 /**
@@ -231,17 +140,52 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->chosen = false;
 	item->handover = false;
 	item->nest = NULL;
-	item->leaf = NULL;
+	item->peer = NULL;
 	item->siginfo = NULL;
 	return item;
 }
 
+/* Has the number so many items already that they must not get more? */
+static noinline bool item_has_many_peers(const struct dep_item *first)
+{
+	u32 nr = 0;
+
+	for (; first; first = first->peer)
+		nr++;
+	return nr >= DEP_ITEMS_PER_NUMBER;
+}
+
+/* Puts the item before the others of its number. */
+static int item_insert(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	unsigned int fd = item->fd;
+	struct dep_item **first;
+	struct dep_leaf *leaf;
+
+	lockdep_assert_held(&inst->lock);
+	leaf = dep_fdmap_leaf(&inst->interest, fd);
+	if (!leaf)
+		return -EAGAIN;
+	first = &leaf->items[fd % DEP_LEAF_SIZE];
+	if (unlikely(*first) && item_has_many_peers(*first))
+		return -ENOSPC;
+	item->peer = *first;
+	*first = item;
+	leaf->used++;
+	item->hooked = true;
+	inst->nr_items++;
+	return 0;
+}
+
 /**
  * dep_item_hook() - put a new item into the interest set
- * @item: the item; its number is not in the set
+ * @item: the item; its number is not in the set with its file
  *
  * Context: process, dep_instance.mtx held.
- * Return: 0, or a negative errno of dep_fdmap_grow(); then the caller calls
+ * Return: 0;
+ * -ENOSPC: too many items of this number;
+ * or a negative errno of dep_fdmap_grow(); then the caller calls
  * dep_item_discard().
  */
 int dep_item_hook(struct dep_item *item)
@@ -252,16 +196,28 @@ int dep_item_hook(struct dep_item *item)
 	lockdep_assert_held(&inst->mtx);
 	do {
 		spin_lock_irq(&inst->lock);
-		item->hooked = dep_fdmap_insert(&inst->interest, item->fd,
-						item);
-		inst->nr_items += item->hooked;
+		err = item_insert(item);
+		dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
 		spin_unlock_irq(&inst->lock);
-		if (item->hooked)
-			return 0;
-		err = dep_fdmap_grow(&inst->interest, item->fd, &inst->lock,
-				     inst->user);
+		if (err != -EAGAIN)
+			return err;
+		err = dep_fdmap_grow(&inst->interest, item->fd, &inst->lock);
 	} while (!err);
 	return err;
+}
+
+/* Takes it off its number again. */
+static void item_extract(struct dep_item *item)
+{
+	struct dep_fdmap *map = &item->inst->interest;
+	unsigned int fd = item->fd;
+	struct dep_item **at;
+
+	at = &dep_fdmap_leaf(map, fd)->items[fd % DEP_LEAF_SIZE];
+	while (unlikely(*at != item))
+		at = &(*at)->peer;
+	*at = item->peer;
+	item->leaf = dep_fdmap_erase(map, fd);
 }
 
 /**
@@ -313,13 +269,14 @@ bool dep_item_unhook(struct dep_item *item)
 	item->hooked = false;
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	item->events = 0;
-	item->leaf = dep_fdmap_erase(&inst->interest, item->fd);
+	item_extract(item);
 	item->handover = item->chosen;
 	dep_item_unlist(item);
 	inst->sink->forget(inst, item);
 	if (item->nest)
 		dep_nest_cut(item->nest);
 	inst->nr_items--;
+	dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
 	percpu_counter_sub(&inst->user->epoll_watches, item_charge(item));
 	return true;
 }
@@ -338,11 +295,15 @@ void dep_item_close(struct dep_item *item)
 	u32 listed = inst->nr_asks;
 
 	lockdep_assert_held(&inst->lock);
+	/* It may wait for long, and is not charged for these. */
+	dep_fdmap_free_leaf(item->leaf);
+	item->leaf = NULL;
 	percpu_counter_add(&inst->user->epoll_watches, item_charge(item));
 	item->mode |= DEP_MODE_CLOSED;
 	item->watch = NULL;
 	dep_item_list(item);
-	dep_instance_arrived(inst, idle, listed);
+	/* One file may close in thousands of sets. */
+	dep_instance_owe(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
 }
@@ -366,7 +327,8 @@ void dep_item_bury(struct dep_item *item)
 	item->watch = NULL;
 	item->file = NULL;
 	dep_item_list(item);
-	dep_instance_arrived(inst, idle, listed);
+	/* One file may close in thousands of sets. */
+	dep_instance_owe(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
 }
@@ -379,6 +341,12 @@ static bool waiter_is_less(struct rb_node *node, const struct rb_node *than)
 	return a->min < b->min || (a->min == b->min && a->ticket < b->ticket);
 }
 
+static struct dep_crowd *waiter_crowd(struct dep_instance *inst,
+				      const struct dep_waiter *waiter)
+{
+	return waiter->comes ? &inst->lazy : &inst->sure;
+}
+
 /**
  * dep_waiter_queue() - put a harvester behind the others
  * @inst: the instance, locked
@@ -386,14 +354,20 @@ static bool waiter_is_less(struct rb_node *node, const struct rb_node *than)
  */
 void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 {
+	struct dep_crowd *crowd = waiter_crowd(inst, waiter);
+
 	lockdep_assert_held(&inst->lock);
+	dep_waiter_came(inst, waiter);
 	waiter->queued = true;
 	waiter->ticket = inst->ticket++;
 	inst->nr_waiters++;
+	/* It may be left asleep for one who was woken and does not come. */
+	if (inst->awaited && !inst->late)
+		dep_relay_watch(inst);
 	if (waiter->min <= 1)
-		list_add_tail(&waiter->link, &inst->waiters);
+		list_add_tail(&waiter->link, &crowd->waiters);
 	else
-		rb_add_cached(&waiter->node, &inst->hungry, waiter_is_less);
+		rb_add_cached(&waiter->node, &crowd->hungry, waiter_is_less);
 }
 
 /**
@@ -409,7 +383,8 @@ bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 	if (!waiter->queued && list_empty(&waiter->link))
 		return false;
 	if (waiter->queued && waiter->min > 1)
-		rb_erase_cached(&waiter->node, &inst->hungry);
+		rb_erase_cached(&waiter->node,
+				&waiter_crowd(inst, waiter)->hungry);
 	else
 		list_del_init(&waiter->link);
 	inst->nr_waiters -= waiter->queued;
@@ -427,44 +402,114 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 	if (!waiter->queued)
 		return;
 	dep_waiter_unqueue(inst, waiter);
+	waiter->kicked = true;
+	waiter->looks = inst->looks;
+	inst->awaited++;
+	inst->coming += waiter->room;
+	/* If it gets no processor, one of the others shall come instead. */
+	if (inst->nr_waiters && !inst->late)
+		dep_relay_watch(inst);
 	if (waiter->task) {
-		waiter->coming = waiter->room;
-		inst->coming += waiter->room;
 		/* It can't leave its stack frame: it takes the lock first. */
 		wake_up_process(waiter->task);
 		return;
 	}
 	list_add_tail(&waiter->link, &inst->woken);
-	dep_instance_run(inst);
+	dep_instance_relay(inst);
 }
 
-static struct dep_waiter *instance_most_modest(struct dep_instance *inst)
+static struct dep_waiter *crowd_most_modest(struct dep_crowd *crowd)
 {
-	struct rb_node *node = rb_first_cached(&inst->hungry);
+	struct rb_node *node = rb_first_cached(&crowd->hungry);
 
 	return node ? rb_entry(node, struct dep_waiter, node) : NULL;
+}
+
+/*
+ * Who has waited longest.  Of those that want several events only the most
+ * modest is looked at, and passed over as long as there can't be so many.
+ */
+static struct dep_waiter *crowd_first(struct dep_crowd *crowd, u32 nr_asks)
+{
+	struct dep_waiter *waiter = list_first_entry_or_null(&crowd->waiters,
+							     struct dep_waiter,
+							     link);
+	struct dep_waiter *hungry = crowd_most_modest(crowd);
+
+	if (hungry && hungry->min <= nr_asks &&
+	    (!waiter || hungry->ticket < waiter->ticket))
+		return hungry;
+	return waiter;
+}
+
+/* Of the first commands of rings that may not come for long, one that comes. */
+static struct dep_waiter *instance_comer(struct dep_instance *inst)
+{
+	unsigned int left = DEP_LOOK_BATCH;
+	struct dep_waiter *waiter;
+
+	list_for_each_entry(waiter, &inst->lazy.waiters, link) {
+		if (waiter->comes(waiter))
+			return waiter;
+		if (!--left)
+			break;
+	}
+	return NULL;
+}
+
+/**
+ * dep_instance_has_sleeper() - does anyone sleep who would come for one event?
+ * @inst: the instance, locked
+ *
+ * Return: false also if there is one that wants several events.
+ */
+bool dep_instance_has_sleeper(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	return !list_empty(&inst->sure.waiters) || instance_comer(inst);
 }
 
 /**
  * dep_instance_wake() - wake the harvester that has waited longest
  * @inst: the instance, locked
  *
- * Of those that want several events only the most modest is looked at, and
- * passed over as long as there can't be so many.
+ * If it is one that may not come for long, another is woken besides.
  */
 void dep_instance_wake(struct dep_instance *inst)
 {
-	struct dep_waiter *waiter, *hungry;
+	struct dep_waiter *sure, *lazy, *comer;
 
 	lockdep_assert_held(&inst->lock);
-	waiter = list_first_entry_or_null(&inst->waiters, struct dep_waiter,
-					  link);
-	hungry = instance_most_modest(inst);
-	if (hungry && hungry->min <= inst->nr_asks &&
-	    (!waiter || hungry->ticket < waiter->ticket))
-		waiter = hungry;
-	if (waiter)
-		dep_waiter_kick(inst, waiter);
+	sure = crowd_first(&inst->sure, inst->nr_asks);
+	lazy = crowd_first(&inst->lazy, inst->nr_asks);
+	if (unlikely(lazy)) {
+		comer = lazy->comes(lazy) ? lazy : instance_comer(inst);
+		if (comer == lazy)
+			lazy = NULL;
+		if (comer && (!sure || comer->ticket < sure->ticket))
+			sure = comer;
+	}
+	if (sure)
+		dep_waiter_kick(inst, sure);
+	if (lazy)
+		dep_waiter_kick(inst, lazy);
+}
+
+/* Wakes all, as far as @left allows; what is left of that. */
+static unsigned int crowd_wake(struct dep_instance *inst,
+			       struct dep_crowd *crowd, unsigned int left)
+{
+	while (left && !list_empty(&crowd->waiters)) {
+		dep_waiter_kick(inst, list_first_entry(&crowd->waiters,
+						       struct dep_waiter,
+						       link));
+		left--;
+	}
+	while (left && crowd_most_modest(crowd)) {
+		dep_waiter_kick(inst, crowd_most_modest(crowd));
+		left--;
+	}
+	return left;
 }
 
 /**
@@ -478,17 +523,32 @@ bool dep_instance_wake_some(struct dep_instance *inst)
 	unsigned int left = DEP_WAKE_BATCH;
 
 	lockdep_assert_held(&inst->lock);
-	while (left && !list_empty(&inst->waiters)) {
-		dep_waiter_kick(inst, list_first_entry(&inst->waiters,
-						       struct dep_waiter,
-						       link));
-		left--;
-	}
-	while (left && instance_most_modest(inst)) {
-		dep_waiter_kick(inst, instance_most_modest(inst));
-		left--;
-	}
+	left = crowd_wake(inst, &inst->sure, left);
+	left = crowd_wake(inst, &inst->lazy, left);
 	return !left;
+}
+
+/* Does anyone who wants several events sleep, though there may be so many? */
+static bool instance_has_enough(struct dep_instance *inst)
+{
+	const struct dep_waiter *sure = crowd_most_modest(&inst->sure);
+	const struct dep_waiter *lazy = crowd_most_modest(&inst->lazy);
+
+	return (sure && sure->min <= inst->nr_asks) ||
+	       (lazy && lazy->min <= inst->nr_asks);
+}
+
+/*
+ * Whoever was woken for the first event takes the later ones too, as far as he
+ * has room.  For what he has not the next is woken as long as he has not begun;
+ * from then on it is he who wakes the next, when he has taken his.
+ */
+static bool instance_needs_another(struct dep_instance *inst, u32 listed)
+{
+	if (!dep_instance_lacks_room(inst))
+		return false;
+	return (inst->nr_asks > listed && inst->coming) ||
+	       instance_has_enough(inst);
 }
 
 /**
@@ -496,25 +556,28 @@ bool dep_instance_wake_some(struct dep_instance *inst)
  * @inst: the instance, locked
  * @idle: there was nothing before
  * @listed: dep_instance.nr_asks before
- *
- * Whoever was woken for the first event takes the later ones too, as far as he
- * has room.  For what he has not the next is woken as long as he has not begun;
- * from then on it is he who wakes the next, when he has taken his.
  */
 void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed)
 {
-	struct dep_waiter *hungry;
-	bool more;
-
 	lockdep_assert_held(&inst->lock);
-	if (!inst->nr_waiters)
-		return;
-	more = inst->nr_asks > listed && inst->coming &&
-	       dep_instance_lacks_room(inst);
-	hungry = instance_most_modest(inst);
-	if (idle || more || (hungry && hungry->min <= inst->nr_asks &&
-			     dep_instance_lacks_room(inst)))
+	if (inst->nr_waiters && (idle || instance_needs_another(inst, listed)))
 		dep_instance_wake(inst);
+}
+
+/**
+ * dep_instance_owe() - the same, but the relay wakes him
+ * @inst: the instance, locked
+ * @idle: there was nothing before
+ * @listed: dep_instance.nr_asks before
+ */
+void dep_instance_owe(struct dep_instance *inst, bool idle, u32 listed)
+{
+	lockdep_assert_held(&inst->lock);
+	if (!inst->nr_waiters ||
+	    (!idle && !instance_needs_another(inst, listed)))
+		return;
+	inst->owed = true;
+	dep_instance_relay(inst);
 }
 
 /**

@@ -6,9 +6,11 @@
  * Overview
  * ========
  *
- * Each open of the node makes an instance.  Its interest set maps fd numbers
- * to items; an item is one fd: the file it named when it was added and the
- * events asked for.  All items of one file, whichever instance they belong to,
+ * Each open of the node makes an instance.  Its interest set maps fd numbers to
+ * items; an item is one fd: the file it named when it was added and the events
+ * asked for.  It belongs to the process that added it (owner.c): in a set that
+ * several processes share, one number may name a file of each, and has an item
+ * for each of these.  All items of one file, whichever instance they belong to,
  * hang on one watch, which has an entry in each wait queue of the file.  When
  * the file wakes us, the watch walks its items, and each gives what it was
  * asked for to the sink of its instance: the page sets of 2001 (pages.c), or,
@@ -28,6 +30,9 @@
  * like one and sends them to the set's recipient (recipient.c), from irq_work
  * or a worker.
  *
+ * Who polls the device, and a command of a ring, is woken by the relay
+ * (relay.c) of the processor on which the event happened.
+ *
  * Locking
  * =======
  *
@@ -44,16 +49,17 @@
  *  3. dep_bucket.lock (spin lock), process context only.
  *     The siglock of whoever is told by signals (spin lock, interrupts off),
  *     from irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
- *     under it, so 4 to 7 nest in it.  recipient.c has a lock of its own for
- *     its table, under which nothing is taken.  worker.c has a mutex for its
- *     list of queues, taken with nothing held.
+ *     under it, so 4 to 7 nest in it.  recipient.c and share.c have a lock
+ *     each for their tables, under which nothing is taken.  worker.c has a
+ *     mutex for its list of queues, taken with nothing held.
  *  4. The wait-queue head of the watched file (spin lock, interrupts off),
  *     taken by remove_wait_queue under 3, and by the kernel before it calls
  *     dep_watch_wake.
  *  5. dep_watch.lock (spin lock, interrupts off).
  *  6. dep_instance.lock (spin lock, interrupts off).
- *  7. The scheduler's locks of the harvester that is woken; the lock of nest.c
- *     (spin lock, interrupts off).
+ *  7. The scheduler's locks of the harvester that is woken, and those of
+ *     timers; the lock of nest.c, and those of the relays (relay.c), under
+ *     which nothing is taken (spin locks, interrupts off).
  *
  * Never held when ->poll() is called: 3 to 7.  The wake function takes 5 and
  * 6; the release hook 3 to 7, and no mutex.
@@ -72,6 +78,7 @@
  *	A	dep_watch.arm, or nobody else can see the watch, yet or any more
  *	W	dep_watch.lock
  *	L	dep_instance.lock
+ *	R	dep_relay.lock
  *	S	the siglock of the recipient
  *	+	both to write, either to read
  *
@@ -111,10 +118,10 @@
  * waits when one is taken back.  Once it has gone nobody looks there any more,
  * and siginfos are freed without leaving.
  *
- * A signal set asks its files in the queue of its user (worker.c), which lives
- * from the first to the last of his signal sets.  The set's own work is over,
- * or cancelled, before it lets the queue go; and no worker in it drops a last
- * reference, or the queue would wait for itself.
+ * A signal set asks its files in the queue of its person (person.h, worker.c),
+ * which lives from the first to the last of his signal sets.  The set's own
+ * work is over, or cancelled, before it lets the queue go; and no worker in it
+ * drops a last reference, or the queue would wait for itself.
  *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its
@@ -125,10 +132,11 @@
  *
  * An item is unhooked exactly once, because dep_item.hooked is tested and
  * cleared under L, by
- *  - the program: POLLREMOVE, a number that names another file now, an add
- *    that failed half-way, EP_FREE (holding M);
- *  - a harvester that finds that the number does not name the file any more
- *    (holding M);
+ *  - the program: POLLREMOVE, an add that failed half-way, EP_FREE; a change
+ *    by its owner that finds that the number names another file now (holding
+ *    M);
+ *  - a harvester, its owner, that finds that the number does not name the file
+ *    any more (holding M);
  *  - the close of the instance (nobody else can reach it but by its items);
  *  - the last close of the file: the release hook, under B (holding no M).
  * POLLFREE removes no item: it takes one wait-queue entry of the watch away.
@@ -154,15 +162,13 @@
  *
  * The instance dies in its ->release.  It takes all items off first, and a
  * hook that still handles one of them holds L while it touches the instance;
- * so when the interest set is seen empty under L, only the irq_work and the
- * work that it queues may be left, which are waited for in this order.  The
- * irq_work may be queued while it runs, and then runs on two processors: all
- * runs are counted (dep_instance.poll_works), since irq_work_sync() returns
- * when one of them has ended.
+ * so when the interest set is seen empty under L, it may only be left in a
+ * relay.  It takes itself out there (L, R), or waits for who has it: a relay
+ * counts those that it serves (dep_instance.serving), and several may serve one
+ * at the same time.
  *
  * Nothing here is walked under RCU.  Siginfos are freed by it for what is said
- * below, and the instance because the kernel looks at an irq_work once more
- * when its function has returned, with interrupts off.
+ * below.
  *
  * Handshakes with the outside
  * ===========================
@@ -186,17 +192,27 @@
  *    Up to 6.12 this happens with interrupts off, so a grace period waits for
  *    it; since 6.13 the entry counts references (compat.h), and is free when
  *    ours is the only one.
- *  - Waking poll(2) of the device: from irq_work, never from the wake
- *    function; in-tree epoll and AIO hold locks of their own there.  If there
- *    are many to wake, from a worker: one event may wake thousands of sets, and
- *    each of these thousands around it.
+ *  - Waking poll(2) of the device: from the relay, never from the wake
+ *    function; in-tree epoll and AIO hold locks of their own there.  One event
+ *    may wake thousands of sets, and each of these hundreds around it, so all
+ *    sets share the time of the processor's relay: DEP_RELAY_NS in an
+ *    interrupt, and then a worker of normal priority.  A set that was served is
+ *    out of the relay first (L), and looks at its queue (L) then: an event that
+ *    comes later adds it anew, and who comes later to poll it sets
+ *    dep_instance.polled (L) after queueing.
+ *  - Who is woken may get no processor for long, or be a command of a ring
+ *    whose task does not enter.  So while others sleep, a timer of the relay
+ *    looks who was woken: whoever has not come at the second look is given up
+ *    (L), and another is woken.
+ *  - Processors that go offline: the kernel runs their irq_work before, and
+ *    lets their works run elsewhere.  A relay is never freed, and its worker
+ *    does not care where it runs.
  */
 #ifndef DEVEPOLL_INSTANCE_H
 #define DEVEPOLL_INSTANCE_H
 
 #include <linux/atomic.h>
 #include <linux/fs.h>
-#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
@@ -205,13 +221,15 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
-#include <linux/workqueue.h>
 
 #include "fdmap.h"
+#include "person.h"
+#include "relay.h"
 
 struct dep_instance;
 struct dep_nest;
 struct dep_onesig;
+struct dep_relay;
 struct dep_siginfo;
 struct dep_watch;
 struct user_struct;
@@ -221,8 +239,11 @@ struct user_struct;
 #define DEP_MODE_TRUST		0x2U
 #define DEP_MODE_CLOSED		0x4U
 #define DEP_MODE_STAY		0x8U
+/* What ->poll() answered waits in dep_item.revents: dep_file_consumes(). */
+#define DEP_MODE_KEEP		0x10U
 #define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
-				 DEP_MODE_CLOSED | DEP_MODE_STAY)
+				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
+				 DEP_MODE_KEEP)
 #define DEP_MODE_EDGE		((__force u32)EPOLLET)
 #define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
 #define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
@@ -240,7 +261,8 @@ struct user_struct;
  * @slot: L: the sink's: where the item's event stands
  * @fd: const: the number
  * @events: L (written under M+L): the poll events asked for
- * @revents: L: the sink's: the events of the slot
+ * @revents: L: the sink's: the events of the slot; in a set of the extended
+ *	interface what the keys told or the file answered, not handed out yet
  * @unsure: L (written under M+L): the events for which the file must be asked
  * @armed: M: the events that the file was told of so far
  * @hooked: L: in the interest set
@@ -251,13 +273,16 @@ struct user_struct;
  * @pass: M: the last pass over the list of asks that took it
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
  *	or, with DEP_MODE_STAY, buried
- * @owner: M: the process of @files, by its number in the first namespace
+ * @owner: L (written under M+L): the process of @files, by its number in the
+ *	first namespace
  * @data: L (written under M+L): what the program wants to get back
- * @files: M: the table of files in which @fd names @file; to compare, never to
- *	look into
- * @owner_born: M: when it began, since numbers and addresses come again
+ * @files: L (written under M+L): the table of files in which @fd names @file;
+ *	to compare, never to look into
+ * @owner_born: L (written under M+L): when it began, since numbers and
+ *	addresses come again
  * @nest: L: what says that the file is a set, or NULL
- * @leaf: the owner's, once unhooked: what to free with the item, or NULL
+ * @peer: L, while hooked: the next item of the same number, of another file
+ * @leaf: the owner's, else: what to free with the item, or NULL
  * @siginfo: const: in a signal set: what stands in the queue of signals
  */
 struct dep_item {
@@ -284,7 +309,10 @@ struct dep_item {
 	const void *files;
 	u64 owner_born;
 	struct dep_nest *nest;
-	struct dep_leaf *leaf;
+	union {
+		struct dep_item *peer;
+		struct dep_leaf *leaf;
+	};
 	struct dep_siginfo *siginfo;
 };
 
@@ -375,6 +403,16 @@ enum dep_devpoll {
 };
 
 /**
+ * struct dep_crowd - harvesters that sleep
+ * @waiters: L: in the order in which they came
+ * @hungry: L: those that want more than one event, by how many
+ */
+struct dep_crowd {
+	struct list_head waiters;
+	struct rb_root_cached hungry;
+};
+
+/**
  * struct dep_instance - one open of the device
  * @lock: lock number 6: all that a wake-up touches
  * @interest: L for removal, M+L for adding: items by fd number
@@ -389,19 +427,28 @@ enum dep_devpoll {
  *	without a lock
  * @polled: L: somebody may sleep on @poll_queue
  * @poll_wake: L: extra poll bits for the next wake-up of @poll_queue
- * @waiters: L: sleeping harvesters, in the order in which they came
- * @hungry: L: those that want more than one event, by how many
- * @woken: L: commands of rings that @poll_work has to wake
- * @nr_waiters: L: length of @waiters and @hungry
- * @coming: L: sum of dep_waiter.coming
+ * @sure: L: sleeping harvesters who come when they are woken
+ * @lazy: L: those who may not come for long: see dep_waiter.comes
+ * @woken: L: commands of rings that the relay has to wake
+ * @nr_waiters: L: how many are in @sure and @lazy
+ * @owed: L: the relay has to wake one of them
+ * @awaited: L: how many were woken and have not come, but for those given up
+ * @awaited_old: L: those of them who were woken before the last look
+ * @looks: L: how often it was looked whether they have come
+ * @coming: L: dep_waiter.room of those awaited
+ * @coming_old: L: of those who were woken before the last look
  * @ticket: L: the number of the next waiter
  * @turn: L: how many times events were handed out
  * @turn_open: L: the last turn after which a harvest is known to have begun
  * @reader: L: who was given events at the last turn, in the first namespace
  * @reader_start: L: when it began, since thread numbers come again
  * @reader_mm: L: its address space, to compare, never to look into
- * @extended: M+L: a set of the extended interface or of /dev/poll, now and for
- *	ever; read without a lock, with acquire
+ * @reader_is_process: L: the events went to a worker of a ring, so @reader is
+ *	the first thread of its process, which may end before the others
+ * @extended: M+L: a set of the extended interface or of /dev/poll; while M is
+ *	held for its first use, it may become none again; read without a lock
+ * @settled: M+L: a set of the extended interface, now and for ever; read
+ *	without a lock, with acquire
  * @devpoll: M, but for DEP_DEVPOLL_NOT, which is const: enum dep_devpoll; read
  *	without a lock
  * @classic: M: a set of 2001, now and for ever; read without a lock
@@ -423,12 +470,14 @@ enum dep_devpoll {
  * @mtx: lock number 1
  * @map_lock: lock number 2
  * @poll_queue: who polls the device itself
- * @poll_work: wakes @poll_queue and @woken
- * @poll_works: how often it was queued and has not ended; grows under L
- * @worker_wake: extra poll bits for @poll_worker
- * @poll_worker: wakes @poll_queue when there are many in it
+ * @relay: L: the relay that has to wake @poll_queue and @woken, or NULL
+ * @in_relay: R: the place there, or empty while it is served
+ * @late: L: the relay that looks whether who was woken has come, or NULL
+ * @in_late: R: the place there, or empty while it is looked at
+ * @serving: by how many relays one or the other is done; grows under R
+ * @lane: const: the lane of its user in a relay
  * @user: const: who pays: the opener, whose credentials the file holds
- * @rcu: for its end
+ * @person: const: who answers for him where all share something
  */
 struct dep_instance {
 	/* L: what a wake-up touches; nests the scheduler's locks. */
@@ -443,18 +492,25 @@ struct dep_instance {
 	u32 ask_seq;
 	bool polled;
 	__poll_t poll_wake;
-	struct list_head waiters;
+	struct dep_crowd sure;
+	struct dep_crowd lazy;
 	struct list_head woken;
-	struct rb_root_cached hungry;
 	u32 nr_waiters;
+	bool owed;
+	u32 awaited;
+	u32 awaited_old;
+	u32 looks;
 	u64 coming;
+	u64 coming_old;
 	u64 ticket;
 	u64 turn;
 	u64 turn_open;
 	pid_t reader;
 	u64 reader_start;
 	const void *reader_mm;
+	bool reader_is_process;
 	bool extended;
+	bool settled;
 	u8 devpoll;
 	bool classic;
 	struct dep_onesig *onesig;
@@ -476,27 +532,32 @@ struct dep_instance {
 	/* P: the pages against mmap; nests L. */
 	struct mutex map_lock;
 	wait_queue_head_t poll_queue;
-	struct irq_work poll_work;
-	atomic_t poll_works;
-	atomic_t worker_wake;
-	struct work_struct poll_worker;
+	struct dep_relay *relay;
+	struct list_head in_relay;
+	struct dep_relay *late;
+	struct list_head in_late;
+	atomic_t serving;
+	u8 lane;
 	struct user_struct *user;
-	struct rcu_head rcu;
+	struct dep_person person;
 };
 
 /**
  * struct dep_waiter - a sleeping harvester, on its own stack, or a command of
  * a ring
- * @link: L: in dep_instance.waiters, or, for a command that is woken, in
+ * @link: L: in dep_crowd.waiters, or, for a command that is woken, in
  *	dep_instance.woken until it is called
- * @node: L: in dep_instance.hungry
+ * @node: L: in dep_crowd.hungry
  * @task: const: the harvester, or NULL
- * @wake: const: else: what to call, from irq_work
+ * @wake: const: else: what to call, from irq_work or a worker
+ * @comes: const: would it come at once if it were woken now?  NULL if it always
+ *	does.  L is held
  * @min: const: how many items must be on the list of asks to wake it
  * @room: const: how many events it takes; 0 if that is not counted
- * @coming: L: @room from when it is woken until its pass begins or, with @min
- *	above 1, until it runs; else 0
- * @queued: L: in dep_instance.waiters or .hungry
+ * @looks: L: dep_instance.looks when it was woken
+ * @queued: L: in a crowd
+ * @kicked: L: from when it is woken until its pass begins or, with @min above
+ *	1, until it runs
  * @ticket: L: its place in the order in which they came
  */
 struct dep_waiter {
@@ -504,10 +565,12 @@ struct dep_waiter {
 	struct rb_node node;
 	struct task_struct *task;
 	void (*wake)(struct dep_waiter *waiter);
+	bool (*comes)(struct dep_waiter *waiter);
 	u32 min;
 	u32 room;
-	u32 coming;
+	u32 looks;
 	bool queued;
+	bool kicked;
 	u64 ticket;
 };
 
@@ -572,17 +635,6 @@ static inline void dep_item_unlist(struct dep_item *item)
 }
 
 /**
- * dep_item_own() - let the number be one of the calling process
- * @item: the item; dep_instance.mtx is held
- */
-static inline void dep_item_own(struct dep_item *item)
-{
-	item->files = current->files;
-	item->owner = task_tgid_nr(current);
-	item->owner_born = current->group_leader->start_boottime;
-}
-
-/**
  * dep_instance_lacks_room() - is more listed than those who come have room for?
  * @inst: the instance, locked
  *
@@ -603,20 +655,62 @@ static inline void dep_waiter_came(struct dep_instance *inst,
 				   struct dep_waiter *waiter)
 {
 	lockdep_assert_held(&inst->lock);
-	inst->coming -= waiter->coming;
-	waiter->coming = 0;
+	if (!waiter->kicked)
+		return;
+	waiter->kicked = false;
+	/* At the second look he was given up: see dep_waiter_give_up(). */
+	if (inst->looks - waiter->looks > 1)
+		return;
+	inst->awaited--;
+	inst->coming -= waiter->room;
+	if (inst->looks == waiter->looks)
+		return;
+	inst->awaited_old--;
+	inst->coming_old -= waiter->room;
 }
 
 /**
- * dep_instance_run() - let dep_instance.poll_work run
+ * dep_waiter_give_up() - wait no longer for those who have not come
+ * @inst: the instance, locked
+ *
+ * That is, who was woken before the last time that this was called.
+ *
+ * Return: true if there was one.
+ */
+static inline bool dep_waiter_give_up(struct dep_instance *inst)
+{
+	bool late = inst->awaited_old;
+
+	lockdep_assert_held(&inst->lock);
+	inst->looks++;
+	inst->awaited -= inst->awaited_old;
+	inst->awaited_old = inst->awaited;
+	inst->coming -= inst->coming_old;
+	inst->coming_old = inst->coming;
+	return late;
+}
+
+/**
+ * dep_instance_relay() - have pollers and commands of rings woken
  * @inst: the instance, locked
  */
-static inline void dep_instance_run(struct dep_instance *inst)
+static inline void dep_instance_relay(struct dep_instance *inst)
 {
+	/* Interrupts are off. */
+	struct dep_relay *relay = this_cpu_ptr(&dep_relays);
+	bool raised;
+
 	lockdep_assert_held(&inst->lock);
-	/* On this processor, with interrupts off: it begins after this. */
-	if (irq_work_queue(&inst->poll_work))
-		atomic_inc(&inst->poll_works);
+	if (inst->relay)
+		return;
+	inst->relay = relay;
+	spin_lock(&relay->lock);
+	dep_lanes_add(&relay->fresh, &inst->in_relay, inst->lane);
+	raised = relay->raised;
+	relay->raised = true;
+	spin_unlock(&relay->lock);
+	if (!raised)
+		irq_work_queue(&relay->irq);
 }
 
 /**
@@ -629,12 +723,11 @@ static inline void dep_instance_wake_pollers(struct dep_instance *inst,
 {
 	/* io_uring ends a loop of rings that wake each other by this bit. */
 	inst->poll_wake |= key & EPOLL_URING_WAKE;
-	dep_instance_run(inst);
+	dep_instance_relay(inst);
 }
 
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,
-				      struct user_struct *user);
-void dep_instance_sync(struct dep_instance *inst);
+				      const struct cred *cred);
 void dep_instance_free(struct dep_instance *inst);
 
 struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
@@ -650,9 +743,11 @@ void dep_item_post(struct dep_item *item, u16 events, bool harvesting);
 void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter);
 bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter);
 void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter);
+bool dep_instance_has_sleeper(struct dep_instance *inst);
 void dep_instance_wake(struct dep_instance *inst);
 bool dep_instance_wake_some(struct dep_instance *inst);
 void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed);
+void dep_instance_owe(struct dep_instance *inst, bool idle, u32 listed);
 
 int __init dep_item_cache_init(void);
 void dep_item_cache_exit(void);

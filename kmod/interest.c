@@ -5,18 +5,18 @@
  */
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/magic.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
-#include <linux/string.h>
 
 #include <linux/devepoll.h>
 
 #include "compat.h"
+#include "filekind.h"
 #include "interest.h"
 #include "nest.h"
 #include "onesig.h"
+#include "owner.h"
 #include "trace.h"
 #include "waitqueue.h"
 #include "watch.h"
@@ -27,17 +27,6 @@
 #define DEP_EXCLUSIVE_MODES \
 	(DEP_MODE_EXCLUSIVE | DEP_MODE_EDGE | DEP_MODE_TRUST | \
 	 DEP_MODE_TELL_CLOSED)
-
-/*
- * Sets in sets can form a cycle, and a cycle hangs the machine.  What an
- * in-tree epoll file watches can't be seen, and its operations can't be
- * reached, but its name can.
- */
-static bool file_is_epoll(const struct file *file)
-{
-	return file_inode(file)->i_sb->s_magic == ANON_INODE_FS_MAGIC &&
-	       !strcmp(file->f_path.dentry->d_name.name, "[eventpoll]");
-}
 
 /* Takes an unhooked item off its watch; @tell: it may want a last event. */
 static void item_drop(struct dep_item *item, bool tell)
@@ -64,7 +53,7 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 	struct dep_nest *nest;
 	int err;
 
-	if (file_is_epoll(file) || (inner && !inst->extended))
+	if (dep_file_is_epoll(file) || (inner && !inst->extended))
 		return ERR_PTR(-ELOOP);
 	/* It may shrink this moment, but not grow. */
 	if (READ_ONCE(inst->nr_items) >= inst->room)
@@ -73,11 +62,12 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 	if (IS_ERR(item))
 		return item;
 	item->mode = ch->mode;
+	if (dep_file_consumes(file))
+		item->mode |= DEP_MODE_KEEP;
 	item->data = ch->data;
 	if (ch->mode & DEP_MODE_TRUST)
 		item->unsure = DEP_UNSURE_EVENTS;
-	if (inst->extended)
-		dep_item_own(item);
+	dep_owner_set(item);
 	err = inst->onesig ? dep_onesig_join(item) : 0;
 	if (err) {
 		dep_item_discard(item);
@@ -167,20 +157,25 @@ static int interest_change(struct dep_item *item, u16 events)
 	item->inst->stats.mods++;
 	if (!(events & ~before))
 		return 0;
-	err = dep_watch_arm(item, events, &ready);
+	err = dep_watch_arm(item, &ready);
+	if (!err && !(item->mode & DEP_MODE_KEEP))
+		return 0;
+	spin_lock_irq(&item->inst->lock);
 	if (err) {
-		spin_lock_irq(&item->inst->lock);
 		item->events = before;
 		interest_doubt(item);
-		spin_unlock_irq(&item->inst->lock);
 	}
+	/* What the file told of now, and will not again, happened before. */
+	if (item->mode & DEP_MODE_KEEP)
+		dep_item_post(item, ready & before, false);
+	spin_unlock_irq(&item->inst->lock);
 	return err;
 }
 
 static void item_set(struct dep_item *item, const struct dep_change *ch)
 {
 	item->events = ch->events;
-	item->mode = ch->mode;
+	item->mode = ch->mode | (item->mode & DEP_MODE_KEEP);
 	item->data = ch->data;
 	item->unsure = ch->mode & DEP_MODE_TRUST ? DEP_UNSURE_EVENTS :
 						   item->inst->sink->unsure;
@@ -215,20 +210,89 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 	revents = item->revents;
 	item->revents = 0;
 	spin_unlock_irq(&inst->lock);
-	err = dep_watch_arm(item, ch->events, &ready);
+	err = dep_watch_arm(item, &ready);
 
 	spin_lock_irq(&inst->lock);
 	if (err) {
 		item_set(item, &before);
+		if (item->mode & DEP_MODE_KEEP)
+			revents |= ready;
 		if (revents & item->events)
 			inst->sink->post(inst, item, revents & item->events);
 		interest_doubt(item);
 	} else {
 		inst->stats.mods++;
+		/* What the file will not say again is as good as said now. */
+		if (item->mode & DEP_MODE_KEEP)
+			ready |= revents;
 		interest_post_again(item, ready);
 	}
 	spin_unlock_irq(&inst->lock);
 	return err;
+}
+
+/* Is it the item of this file?  One without a file is no stranger's. */
+static bool item_is_of(const struct dep_item *item, const struct file *file)
+{
+	if (item->file != file)
+		return false;
+	return file || dep_owner_is_caller(item) || dep_owner_is_gone(item);
+}
+
+/*
+ * Looks through all items of a number.  Those of the caller itself that are of
+ * another file are stale, since its number names that no more: they go.  Those
+ * of others are left alone: they may name it in their tables.
+ */
+static noinline struct dep_item *interest_find_among(struct dep_instance *inst,
+						     const struct file *file,
+						     int fd)
+{
+	struct dep_item *item, *stale, *found;
+
+	do {
+		stale = NULL;
+		found = NULL;
+		spin_lock_irq(&inst->lock);
+		item = dep_fdmap_find(&inst->interest, fd);
+		for (; item; item = item->peer) {
+			if (item_is_of(item, file))
+				found = item;
+			else if (dep_owner_is_caller(item))
+				stale = item;
+		}
+		if (stale) {
+			trace_devepoll_close(stale);
+			inst->stats.closes++;
+			dep_item_unhook(stale);
+		} else if (found) {
+			dep_owner_adopt(found);
+		}
+		spin_unlock_irq(&inst->lock);
+		if (stale)
+			item_drop(stale, true);
+	} while (stale);
+	return found;
+}
+
+/*
+ * The item of a number and a file, for a caller whose number names it.  M is
+ * held, and the file is ours: so the item stays.
+ */
+static struct dep_item *interest_find(struct dep_instance *inst,
+				      const struct file *file, int fd)
+{
+	struct dep_item *item;
+
+	spin_lock_irq(&inst->lock);
+	item = dep_fdmap_find(&inst->interest, fd);
+	if (likely(!item || (item->file == file && !item->peer &&
+			     item->files == current->files))) {
+		spin_unlock_irq(&inst->lock);
+		return item;
+	}
+	spin_unlock_irq(&inst->lock);
+	return interest_find_among(inst, file, fd);
 }
 
 static int interest_set_file(struct dep_instance *inst, struct file *file,
@@ -237,23 +301,14 @@ static int interest_set_file(struct dep_instance *inst, struct file *file,
 	const struct dep_change ch = { .fd = fd, .events = events };
 	struct dep_item *item;
 
-	spin_lock_irq(&inst->lock);
-	item = dep_fdmap_find(&inst->interest, fd);
-	if (item && item->file == file) {
-		spin_unlock_irq(&inst->lock);
-		return interest_change(item, events);
-	}
-	/* The number names another file now. */
-	if (item) {
-		trace_devepoll_close(item);
-		inst->stats.closes++;
-		dep_item_unhook(item);
-	}
-	spin_unlock_irq(&inst->lock);
+	item = interest_find(inst, file, fd);
 	if (item)
-		item_drop(item, false);
-
-	return file_can_poll(file) ? interest_add(inst, file, &ch) : -EPERM;
+		return interest_change(item, events);
+	/*
+	 * One that can't be polled counts, as in 2001: to poll(2) it is always
+	 * ready, and that is posted now and never again.
+	 */
+	return interest_add(inst, file, &ch);
 }
 
 /**
@@ -268,7 +323,7 @@ static int interest_set_file(struct dep_instance *inst, struct file *file,
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0, or
  * -EBADF: not open, or opened with O_PATH;
- * -EPERM: a file that can't be polled, or, in a signal set, one of FUSE;
+ * -EPERM: in a signal set, a file of FUSE or a device of CUSE;
  * -ELOOP: a set, ours or in-tree epoll's;
  * -ENOSPC: no room in the set, or a limit of the user or of the file;
  * -ENOMEM: no memory.
@@ -289,9 +344,10 @@ int dep_interest_set(struct dep_instance *inst, int fd, u16 events)
 /**
  * dep_interest_remove() - remove an fd, by its number alone
  * @inst: the instance
- * @fd: the number
+ * @fd: the number, in the files of the caller
  *
- * No event of the fd is pending after this.
+ * No event of the fd is pending after this.  An item of another process that
+ * lives stays, unless the number names its file here too.
  *
  * Context: process, dep_instance.mtx held.
  * Return: true if it was in the set.
@@ -302,7 +358,7 @@ bool dep_interest_remove(struct dep_instance *inst, int fd)
 
 	lockdep_assert_held(&inst->mtx);
 	spin_lock_irq(&inst->lock);
-	item = dep_fdmap_find(&inst->interest, fd);
+	item = dep_owner_claim(dep_fdmap_find(&inst->interest, fd));
 	if (item) {
 		trace_devepoll_remove(item);
 		inst->stats.dels++;
@@ -323,76 +379,40 @@ static int interest_check(struct dep_instance *inst, struct file *file,
 	/* To /dev/poll, as to poll(2), these are always ready. */
 	if (!file_can_poll(file) && !inst->devpoll)
 		return -EPERM;
+	/* A set that can't be waited for can't be waited for in another. */
+	if (inner && !(file->f_mode & FMODE_READ))
+		return -EPERM;
 	if (inner == inst || !ch->op || ch->op > DEVEPOLL_MOD)
 		return -EINVAL;
 	if (ch->op == DEVEPOLL_DEL || !(ch->mode & DEP_MODE_EXCLUSIVE))
 		return 0;
-	if (ch->op == DEVEPOLL_MOD || inner || file_is_epoll(file) ||
+	if (ch->op == DEVEPOLL_MOD || inner || dep_file_is_epoll(file) ||
 	    ch->odd || ch->events & ~DEP_EXCLUSIVE_EVENTS ||
 	    ch->mode & ~DEP_EXCLUSIVE_MODES)
 		return -EINVAL;
 	return 0;
 }
 
-/*
- * The item of a number, if it names the same file.  If it names another one
- * now, the item goes.
- */
-static struct dep_item *interest_find(struct dep_instance *inst,
-				      struct file *file,
-				      const struct dep_change *ch, bool *stale)
-{
-	struct dep_item *item;
-
-	*stale = false;
-	spin_lock_irq(&inst->lock);
-	item = dep_fdmap_find(&inst->interest, ch->fd);
-	if (item && item->file != file) {
-		*stale = true;
-		trace_devepoll_close(item);
-		inst->stats.closes++;
-		dep_item_unhook(item);
-	}
-	spin_unlock_irq(&inst->lock);
-	if (!*stale)
-		return item;
-	/* After a DEL nothing comes. */
-	item_drop(item, ch->op != DEVEPOLL_DEL);
-	return NULL;
-}
-
 static int interest_change_file(struct dep_instance *inst, struct file *file,
 				const struct dep_change *ch)
 {
 	struct dep_item *item;
-	bool stale;
 	int err;
 
-	/* Whatever the number names now, what it named before can go. */
-	if (ch->op == DEVEPOLL_DEL) {
-		interest_find(inst, file, ch, &stale);
-		if (stale)
-			return 0;
-	}
 	err = interest_check(inst, file, ch);
 	if (err)
 		return err;
-	item = interest_find(inst, file, ch, &stale);
-	switch (ch->op) {
-	case DEVEPOLL_ADD:
+	/* What can be removed has been. */
+	if (ch->op == DEVEPOLL_DEL)
+		return -ENOENT;
+	item = interest_find(inst, file, ch->fd);
+	if (ch->op == DEVEPOLL_ADD)
 		return item ? -EEXIST : interest_add(inst, file, ch);
-	case DEVEPOLL_MOD:
-		if (!item)
-			return -ENOENT;
-		if (item->mode & DEP_MODE_EXCLUSIVE)
-			return -EINVAL;
-		return interest_modify(item, ch);
-	case DEVEPOLL_DEL:
-		if (item)
-			dep_interest_remove(inst, ch->fd);
-		return item ? 0 : -ENOENT;
-	}
-	return -EINVAL;
+	if (!item)
+		return -ENOENT;
+	if (item->mode & DEP_MODE_EXCLUSIVE)
+		return -EINVAL;
+	return interest_modify(item, ch);
 }
 
 /**
@@ -401,23 +421,25 @@ static int interest_change_file(struct dep_instance *inst, struct file *file,
  * @ch: the change; its bits are known ones
  *
  * A number that does not name the file it was added with any more is not in
- * the set, but can be removed nevertheless.  What is ready is posted.
+ * the set, but can be removed nevertheless, by the process that added it.  Of
+ * what another process added under the same number nothing is touched, unless
+ * it is the same file.  What is ready is posted.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0, or what struct devepoll_change says.
  */
 int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch)
 {
-	struct fd f = fdget(ch->fd);
+	struct fd f;
 	int err;
 
 	lockdep_assert_held(&inst->mtx);
-	if (!fd_file(f)) {
-		bool removed = ch->op == DEVEPOLL_DEL &&
-			       dep_interest_remove(inst, ch->fd);
-
-		return removed ? 0 : -EBADF;
-	}
+	/* Whatever the number names now, what it named before can go. */
+	if (ch->op == DEVEPOLL_DEL && dep_interest_remove(inst, ch->fd))
+		return 0;
+	f = fdget(ch->fd);
+	if (!fd_file(f))
+		return -EBADF;
 	err = interest_change_file(inst, fd_file(f), ch);
 	fdput(f);
 	return err;
@@ -437,6 +459,7 @@ static int interest_add_buried(struct dep_instance *inst,
 		return PTR_ERR(item);
 	item->mode = ch->mode;
 	item->data = ch->data;
+	dep_owner_set(item);
 	err = dep_item_hook(item);
 	if (err) {
 		dep_item_discard(item);
@@ -465,10 +488,9 @@ static int interest_add_buried(struct dep_instance *inst,
 int dep_interest_bury(struct dep_instance *inst, const struct dep_change *ch)
 {
 	struct dep_item *item;
-	bool stale;
 
 	lockdep_assert_held(&inst->mtx);
-	item = interest_find(inst, NULL, ch, &stale);
+	item = interest_find_among(inst, NULL, ch->fd);
 	if (!item)
 		return interest_add_buried(inst, ch);
 	spin_lock_irq(&inst->lock);
@@ -481,7 +503,7 @@ int dep_interest_bury(struct dep_instance *inst, const struct dep_change *ch)
 /**
  * dep_interest_query() - is an fd in the set?
  * @inst: the instance
- * @fd: the number
+ * @fd: the number, as dep_interest_remove() takes it
  * @events: out: the events asked for
  * @data: out: what comes back with each event
  *
@@ -493,7 +515,7 @@ bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events,
 	struct dep_item *item;
 
 	spin_lock_irq(&inst->lock);
-	item = dep_fdmap_find(&inst->interest, fd);
+	item = dep_owner_claim(dep_fdmap_find(&inst->interest, fd));
 	if (item) {
 		*events = item->events;
 		*data = item->data;
@@ -550,28 +572,31 @@ void dep_interest_clear(struct dep_instance *inst)
 /**
  * dep_interest_sift() - change all items, or remove them
  * @inst: the instance
- * @keep: changes one, with its instance locked; false: it is to go
+ * @keep: changes one, with its instance locked, maybe more than once; false:
+ *	it is to go
  *
  * Context: process, dep_instance.mtx held.
  */
 void dep_interest_sift(struct dep_instance *inst,
 		       bool (*keep)(struct dep_item *item))
 {
-	struct dep_item *item;
+	struct dep_item *first, *item;
 	unsigned int fd = 0;
-	bool goes;
 
 	lockdep_assert_held(&inst->mtx);
 	do {
 		spin_lock_irq(&inst->lock);
-		item = dep_fdmap_next(&inst->interest, &fd);
-		goes = item && !keep(item);
-		if (goes)
+		first = dep_fdmap_next(&inst->interest, &fd);
+		for (item = first; item && keep(item); item = item->peer)
+			;
+		if (item)
 			dep_item_unhook(item);
 		spin_unlock_irq(&inst->lock);
-		if (goes)
+		/* The number may have others. */
+		if (item)
 			item_drop(item, false);
-		fd++;
+		else
+			fd++;
 		cond_resched();
-	} while (item);
+	} while (first);
 }

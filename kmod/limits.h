@@ -21,10 +21,30 @@
 #define DEP_HEADS_PER_FILE	4096
 
 /*
+ * Items of one fd number in one set, each of another file: they are looked
+ * through with interrupts off.
+ */
+#define DEP_ITEMS_PER_NUMBER	64
+
+/*
+ * Of what all share the last part is root's: one of so many.
+ */
+#define DEP_ROOT_PART		16
+
+/*
  * The largest fd number that can be watched.  The kernel's own limit,
  * fs.nr_open, is 1048576 unless root raises it.
  */
 #define DEP_MAX_FD		(2 * 1024 * 1024 - 1)
+
+/*
+ * The tables of 64 that find a set's fds by their numbers.  Those that a set
+ * with scattered numbers has beside so many, and one for so many fds, count as
+ * watches, so many each: they take no more memory than these.
+ */
+#define DEP_TABLES_FREE		2
+#define DEP_TABLES_FREE_FDS	8
+#define DEP_TABLE_CHARGE	2
 
 /*
  * Entries that one write() handles between two looks at the scheduler.  They
@@ -54,13 +74,36 @@
  */
 #define DEP_POLLERS_AT_ONCE	8
 
+/*
+ * How long the relay of a processor wakes pollers of all sets in interrupts,
+ * and then one part in so many of its time; a worker does the rest.  One set is
+ * not divided: it costs what its pollers are allowed to cost by epoll.
+ */
+#define DEP_RELAY_NS		(50 * NSEC_PER_USEC)
+#define DEP_RELAY_SHARE		4
+
+/*
+ * What a set counts as where the clock stands still; a signal set, which has
+ * DEP_SEND_NS, counts as no more.
+ */
+#define DEP_RELAY_SET_NS	(5 * NSEC_PER_USEC)
+
+/*
+ * How often it is looked whether a harvester that was woken has come: if not,
+ * the next is woken at the second look.
+ */
+#define DEP_LATE_NS		(10 * NSEC_PER_MSEC)
+
+/* Users whose sets a relay can tell apart, a power of two. */
+#define DEP_RELAY_LANES		16
+
 /* How often memory for one result may go after it was faulted in. */
 #define DEP_FAULTS_MOST		64
 
 /* Commands of rings that one interrupt wakes, or sleepers in one hold of L. */
 #define DEP_WAKE_BATCH		64
 
-/* Signal sets of one user that ask their files at the same time. */
+/* Signal sets of one person that ask their files at the same time. */
 #define DEP_ASKS_MOST		32
 
 /*
@@ -70,8 +113,11 @@
 #define DEP_FPUT_USERS		32
 #define DEP_FPUT_MOST		16
 
-/* Users who have signal sets at the same time: each has a queue of workers. */
-#define DEP_ASKS_USERS		256
+/*
+ * Persons who have signal sets at the same time: each has a queue of workers.
+ * Root is not refused.
+ */
+#define DEP_ASKS_PERSONS	256
 
 /*
  * Signals that one interrupt sends for one set, or a worker between two looks

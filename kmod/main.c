@@ -9,9 +9,12 @@
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
 
+#include "access.h"
+#include "compat.h"
 #include "device.h"
 #include "instance.h"
 #include "limits.h"
+#include "relay.h"
 #include "release.h"
 #include "siginfo.h"
 #include "stats.h"
@@ -27,6 +30,9 @@ MODULE_PARM_DESC(max_user_watches,
 
 module_param_named(max_signals, dep_max_signals, ulong, 0644);
 MODULE_PARM_DESC(max_signals, "fds in all signal sets together (4194304)");
+
+module_param_named(fadvise, dep_access_fadvise, bool, 0644);
+MODULE_PARM_DESC(fadvise, "take requests by fadvise64(2), too (Y)");
 
 static ushort mode = 0666;
 module_param(mode, ushort, 0444);
@@ -77,9 +83,12 @@ static int __init devepoll_init(void)
 	err = dep_worker_init();
 	if (err)
 		goto err_siginfo_cache;
-	err = dep_watch_init();
+	err = dep_relay_init();
 	if (err)
 		goto err_worker;
+	err = dep_watch_init();
+	if (err)
+		goto err_relay;
 	err = dep_release_register();
 	if (err)
 		goto err_watch;
@@ -91,12 +100,18 @@ static int __init devepoll_init(void)
 	dep_stats_init();
 	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu\n",
 		dep_max_fds, dep_max_user_watches);
+	if (DEP_KERNEL_IS_UNTESTED)
+		pr_notice("Linux %d.%d is newer than any tested, up to %d.%d\n",
+			  LINUX_VERSION_MAJOR, LINUX_VERSION_PATCHLEVEL,
+			  DEP_TESTED_MAJOR, DEP_TESTED_MINOR);
 	return 0;
 
 err_release:
 	dep_release_unregister();
 err_watch:
 	dep_watch_exit();
+err_relay:
+	dep_relay_exit();
 err_worker:
 	dep_worker_exit();
 err_siginfo_cache:
@@ -116,6 +131,7 @@ static void __exit devepoll_exit(void)
 	/* A wake-up that brought POLLFREE may be on its last instructions. */
 	synchronize_rcu();
 	dep_watch_exit();
+	dep_relay_exit();
 	dep_worker_exit();
 	dep_siginfo_cache_exit();
 	dep_fdmap_cache_exit();

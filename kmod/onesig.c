@@ -46,6 +46,7 @@ static_assert(DEVEPOLL_SIGNAL == 0x40085013);
  * @inst: const: the instance
  * @to: const: the recipient
  * @from: const: who asked for signals
+ * @share: const: among whose signals its siginfos count
  * @asks: const: where @work is done
  * @work: asks, and sends what an interrupt has left
  */
@@ -56,6 +57,7 @@ struct dep_onesig {
 	struct dep_instance *inst;
 	struct dep_recipient *to;
 	struct dep_sender from;
+	struct dep_share *share;
 	struct dep_asks *asks;
 	struct work_struct work;
 };
@@ -120,9 +122,9 @@ struct onesig_load {
 static DEFINE_PER_CPU(struct onesig_load, onesig_load);
 
 /*
- * May this interrupt send?  One event may be for thousands of sets, each with
- * an irq_work, all in one interrupt; and a process that is told may have
- * thousands of threads and of those who look at its signalfds.
+ * May this interrupt send?  One event may be for thousands of sets; and a
+ * process that is told may have thousands of threads and of those who look at
+ * its signalfds.
  */
 static bool onesig_may_send(bool has_sent)
 {
@@ -167,13 +169,14 @@ static bool onesig_send(struct dep_onesig *onesig, bool in_interrupt)
 	return done;
 }
 
-/* From irq_work, with nothing held. */
+/* From the relay, with nothing held. */
 static void onesig_wake(struct dep_waiter *waiter)
 {
 	struct dep_onesig *onesig;
 
 	onesig = container_of(waiter, struct dep_onesig, waiter);
-	if (!onesig_may_send(false) || !onesig_send(onesig, true))
+	/* The relay's worker has others to serve. */
+	if (in_task() || !onesig_may_send(false) || !onesig_send(onesig, true))
 		queue_work(onesig->asks->queue, &onesig->work);
 }
 
@@ -210,7 +213,7 @@ static bool file_is_fuse(const struct file *file)
  * Context: process, dep_instance.mtx held; the caller has the file.
  * Return: 0, or
  * -EPERM: a file of FUSE or a device of CUSE;
- * -ENOSPC: parameter max_signals;
+ * -ENOSPC: parameter max_signals, or the person's part of it;
  * -ENOMEM: no memory.
  */
 int dep_onesig_join(struct dep_item *item)
@@ -221,7 +224,8 @@ int dep_onesig_join(struct dep_item *item)
 	lockdep_assert_held(&item->inst->mtx);
 	if (file_is_fuse(item->file))
 		return -EPERM;
-	info = dep_siginfo_new(onesig->to, onesig->from, item->fd);
+	info = dep_siginfo_new(onesig->to, onesig->from, onesig->share,
+			       item->fd);
 	if (IS_ERR(info))
 		return PTR_ERR(info);
 	info->item = item;
@@ -249,6 +253,8 @@ static void onesig_destroy(struct dep_onesig *onesig)
 		dep_asks_put(onesig->asks);
 	if (onesig->to)
 		dep_recipient_put(onesig->to);
+	if (onesig->share)
+		dep_share_put(onesig->share);
 	kfree(onesig);
 }
 
@@ -263,9 +269,10 @@ static struct dep_onesig *onesig_new(struct dep_instance *inst,
 		return ERR_PTR(-ENOMEM);
 	onesig->to = dep_recipient_get(args->signo, args->flags &
 				       DEVEPOLL_SIGNAL_THREAD);
-	onesig->asks = dep_asks_get(inst->user);
-	if (!onesig->to || IS_ERR(onesig->asks)) {
-		err = onesig->to ? PTR_ERR(onesig->asks) : -ENOMEM;
+	onesig->share = dep_share_get(inst->person);
+	onesig->asks = dep_asks_get(inst->person);
+	if (!onesig->to || !onesig->share || IS_ERR(onesig->asks)) {
+		err = IS_ERR(onesig->asks) ? PTR_ERR(onesig->asks) : -ENOMEM;
 		onesig_destroy(onesig);
 		return ERR_PTR(err);
 	}
@@ -292,7 +299,7 @@ static int onesig_begin(struct dep_instance *inst, struct dep_onesig *onesig)
 	inst->sink = &onesig_sink;
 	inst->room = dep_max_fds;
 	dep_waiter_queue(inst, &onesig->waiter);
-	/* Pairs with extended_check_ctl(). */
+	/* Others look at it without a lock. */
 	smp_store_release(&inst->onesig, onesig);
 	spin_unlock_irq(&inst->lock);
 	mutex_unlock(&inst->mtx);
@@ -334,7 +341,7 @@ long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
 	    current->flags & (PF_IO_WORKER | PF_KTHREAD))
 		return -EINVAL;
 	/* Before a queue is made; it is looked at again. */
-	if (READ_ONCE(inst->extended) || READ_ONCE(inst->classic) ||
+	if (READ_ONCE(inst->settled) || READ_ONCE(inst->classic) ||
 	    READ_ONCE(inst->onesig))
 		return -EBUSY;
 	onesig = onesig_new(inst, &args);
@@ -363,7 +370,7 @@ void dep_onesig_free(struct dep_instance *inst)
 	onesig->stopping = true;
 	dep_waiter_unqueue(inst, &onesig->waiter);
 	spin_unlock_irq(&inst->lock);
-	dep_instance_sync(inst);
+	dep_relay_leave(inst);
 	/* After what queues it. */
 	cancel_work_sync(&onesig->work);
 	WARN_ON_ONCE(!list_empty(&onesig->due));

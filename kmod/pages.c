@@ -307,7 +307,7 @@ static const struct vm_operations_struct pages_vm_ops = {
 int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
 {
 	struct dep_pages *pages = &inst->pages;
-	int err = READ_ONCE(inst->extended) || READ_ONCE(inst->onesig) ?
+	int err = READ_ONCE(inst->settled) || READ_ONCE(inst->onesig) ?
 		  -EBUSY : -EINVAL;
 
 	mutex_lock(&inst->map_lock);

@@ -9,9 +9,6 @@
  * next time.
  */
 #include <linux/fdtable.h>
-#include <linux/nospec.h>
-#include <linux/pid.h>
-#include <linux/pid_namespace.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -20,6 +17,7 @@
 
 #include "compat.h"
 #include "limits.h"
+#include "owner.h"
 #include "pass.h"
 #include "ready.h"
 #include "results.h"
@@ -40,59 +38,6 @@ enum ask_kind {
 	/* its number names another file, and it was unhooked; the same */
 	ASK_GHOST,
 };
-
-/* Is the process gone in which the number was added? */
-static bool item_owner_is_gone(const struct dep_item *item)
-{
-	struct task_struct *task;
-	bool gone;
-
-	rcu_read_lock();
-	task = pid_task(find_pid_ns(item->owner, &init_pid_ns), PIDTYPE_TGID);
-	gone = !task || task->start_boottime != item->owner_born;
-	rcu_read_unlock();
-	return gone;
-}
-
-static bool item_is_own(const struct dep_item *item)
-{
-	return item->owner == task_tgid_nr(current) &&
-	       item->owner_born == current->group_leader->start_boottime;
-}
-
-/*
- * Does the number not name the file any more?  That is for the process to tell
- * in which it was added.  If that is gone, another one that knows the file by
- * this number, as after fork(2), takes its place.  Whoever else was given the
- * set can't tell.
- */
-static noinline bool item_is_ghost(struct dep_item *item, bool named)
-{
-	if (!current->files)
-		return false;
-	if (!named)
-		return item->files == current->files && item_is_own(item);
-	/* The table of a process may change when it executes a program. */
-	if (item_is_own(item) ? thread_group_empty(current) :
-				item_owner_is_gone(item))
-		dep_item_own(item);
-	return false;
-}
-
-/*
- * Does the number name the file in the caller's table?  Interrupts are off, so
- * RCU keeps the table.
- */
-static __always_inline bool item_is_named(const struct dep_item *item,
-					  const struct fdtable *table)
-{
-	unsigned int fd = item->fd;
-
-	if (fd >= table->max_fds)
-		return false;
-	fd = array_index_nospec(fd, table->max_fds);
-	return rcu_access_pointer(table->fd[fd]) == item->file;
-}
 
 /* Back to the list: at its end, or at its head if this pass comes again. */
 static void pass_put_back(struct dep_pass *pass, struct dep_item *item)
@@ -158,6 +103,22 @@ static __always_inline void pass_tell(struct dep_pass *pass,
 		item->events = 0;
 }
 
+/*
+ * Does an answer still count that a file gave before, and that was not handed
+ * out then?  Of most files only within the call that asked: it has counted
+ * first, or the memory was not there.  Later the file can be asked again.
+ */
+static noinline bool pass_believes(const struct dep_pass *pass,
+				   const struct dep_item *item)
+{
+	const struct dep_results *results = pass->results;
+
+	if (item->mode & (DEP_MODE_TRUST | DEP_MODE_KEEP))
+		return true;
+	return results && results->again &&
+	       (!item->pass || item->pass == results->counted);
+}
+
 /* Fills a place; false if it is to be used for the next item. */
 static __always_inline bool pass_take_item(struct dep_pass *pass,
 					   struct dep_item *item,
@@ -169,9 +130,9 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	u32 mode = item->mode;
 	bool named, ghost;
 
-	named = table && item_is_named(item, table);
+	named = table && dep_owner_names(item, table);
 	ghost = unlikely(!named || item->files != files) &&
-		!(mode & DEP_MODE_CLOSED) && item_is_ghost(item, named);
+		!(mode & DEP_MODE_CLOSED) && dep_owner_misses(item, named);
 	if (!ghost && (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED)) ==
 	    DEP_MODE_TRUST && !item->doubt && pass->results &&
 	    pass->results->kernel) {
@@ -182,6 +143,8 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 		return false;
 	}
 
+	if (unlikely(told) && !pass_believes(pass, item))
+		told = 0;
 	ask->item = item;
 	ask->data = item->data;
 	ask->fd = item->fd;
@@ -222,11 +185,11 @@ static void pass_take(struct dep_pass *pass, u32 room)
 		if (next == asks || item->pass == pass->number)
 			break;
 		looked++;
-		item->pass = pass->number;
 		/* Off the list: a wake-up from now on puts it back. */
 		next = next->next;
 		INIT_LIST_HEAD(&item->ask);
 		nr += pass_take_item(pass, item, &pass->asks[nr], files, table);
+		item->pass = pass->number;
 	}
 	/* All at once, what stays closes the gap. */
 	asks->next = next;
@@ -253,7 +216,9 @@ static void pass_ask(struct dep_pass *pass)
 			continue;
 		file = ask->item->file;
 		inner = dep_instance_of(file);
-		table._key = (__force __poll_t)ask->events;
+		/* dep_item_key(), of a set that is not of 2001. */
+		table._key = (__force __poll_t)
+			(ask->events | (ask->item->mode & ~DEP_MODE_OWN));
 		if (unlikely(inner))
 			ask->revents |= ask->events & (__force u16)
 				dep_ready_poll(inner, pass->depth + 1);
@@ -283,8 +248,8 @@ static __always_inline void pass_settle_file(struct dep_pass *pass,
 		if (unlikely(!ask->sent)) {
 			item->doubt = true;
 			item->chosen |= ask->chosen;
-			if (item->mode & DEP_MODE_TRUST)
-				item->revents |= ask->revents;
+			/* Asking may have consumed it: see pass_believes(). */
+			item->revents |= ask->revents;
 			pass_put_back(pass, item);
 		} else if (item->mode & DEP_MODE_ONESHOT) {
 			item->events = 0;
@@ -297,6 +262,17 @@ static __always_inline void pass_settle_file(struct dep_pass *pass,
 	/* If the program has closed it meanwhile, its release is ours. */
 	if (unlikely(!dep_file_put_not_last(file)))
 		pass->last[pass->nr_last++] = file;
+}
+
+/* Is it still in the set?  What has gone may be freed: it is not looked at. */
+static bool pass_finds(const struct dep_instance *inst,
+		       const struct dep_ask *ask)
+{
+	struct dep_item *item = dep_fdmap_find(&inst->interest, ask->fd);
+
+	while (item && item != ask->item)
+		item = item->peer;
+	return item;
 }
 
 /* The rest: what has no file, or may have gone with it. */
@@ -316,8 +292,7 @@ static noinline void pass_settle_other(struct dep_pass *pass,
 		break;
 	case ASK_TOLD:
 		/* No item can have come under this number: M is held. */
-		if (ask->sent || dep_fdmap_find(&inst->interest,
-						ask->fd) != item)
+		if (ask->sent || !pass_finds(inst, ask))
 			break;
 		item->events = ask->events;
 		item->revents |= ask->revents;

@@ -19,13 +19,14 @@
 #include "ready.h"
 #include "results.h"
 #include "trace.h"
+#include "waitqueue.h"
 #include "worker.h"
 
 static void ready_post(struct dep_instance *inst, struct dep_item *item,
 		       u16 events)
 {
 	lockdep_assert_held(&inst->lock);
-	if (item->mode & DEP_MODE_TRUST)
+	if (item->mode & (DEP_MODE_TRUST | DEP_MODE_KEEP))
 		item->revents |= events;
 	dep_item_list(item);
 }
@@ -78,17 +79,19 @@ static void put_file(struct file *file)
 		dep_worker_fput(file);
 }
 
-/* What a file has of these events; its watch is queued on it already. */
-static u16 ask_file(struct file *file, u16 events, unsigned int depth)
+/* What the file has for an item that a reference on it keeps. */
+static u16 ask_file(const struct dep_item *item, unsigned int depth)
 {
-	struct dep_instance *inner = dep_instance_of(file);
+	struct dep_instance *inner = dep_instance_of(item->file);
+	u16 events = item->events;
 	poll_table table;
 
 	if (unlikely(inner))
 		return events & (__force u16)dep_ready_poll(inner, depth + 1);
 	init_poll_funcptr(&table, NULL);
-	table._key = (__force __poll_t)events | EPOLLERR | EPOLLHUP;
-	return events & (__force u16)vfs_poll(file, &table);
+	/* The watch is queued on it already. */
+	table._key = dep_item_key(item);
+	return events & (__force u16)vfs_poll(item->file, &table);
 }
 
 static u32 pass_number(struct dep_instance *inst)
@@ -147,6 +150,7 @@ static noinline int collect_with_faults(struct dep_instance *inst,
 		if (fault_in_safe_writeable(results->user + nr * size, size))
 			break;
 		cond_resched();
+		results->again = true;
 		err = collect_once(inst, results);
 		if (results->nr != nr)
 			tries = 0;
@@ -182,6 +186,7 @@ int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
 /**
  * dep_ready_count() - count what is ready, and leave it there
  * @inst: the instance, of the extended interface
+ * @results: where the events will go; learns in which pass they were counted
  * @enough: how far to count
  *
  * If there is less than @enough, nothing else is left on the list of asks but
@@ -190,7 +195,8 @@ int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
  * Context: process; sleeps on dep_instance.mtx and in ->poll().
  * Return: how many items are ready, at most @enough or a little more.
  */
-u32 dep_ready_count(struct dep_instance *inst, u32 enough)
+u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
+		    u32 enough)
 {
 	struct dep_pass pass DEP_UNINITIALIZED;
 
@@ -199,6 +205,7 @@ u32 dep_ready_count(struct dep_instance *inst, u32 enough)
 		return 0;
 	ready_begin(inst);
 	pass.number = pass_number(inst);
+	results->counted = pass.number;
 	dep_pass_run(&pass, enough);
 	ready_end(inst);
 	mutex_unlock(&inst->mtx);
@@ -212,10 +219,13 @@ static bool ready_any(struct dep_instance *inst, unsigned int depth)
 	dep_pass_init(&pass, inst, depth);
 	if (mutex_lock_killable_nested(&inst->mtx, depth))
 		return false;
-	ready_begin(inst);
-	pass.number = pass_number(inst);
-	dep_pass_run(&pass, 1);
-	ready_end(inst);
+	/* Its first use may have failed after all: then there is nothing. */
+	if (likely(inst->extended)) {
+		ready_begin(inst);
+		pass.number = pass_number(inst);
+		dep_pass_run(&pass, 1);
+		ready_end(inst);
+	}
 	mutex_unlock(&inst->mtx);
 	return pass.found;
 }
@@ -230,19 +240,18 @@ static void ask_first(struct dep_instance *inst, bool harvesting,
 {
 	struct dep_item *item;
 	struct file *file;
-	u16 events, ready;
+	u16 ready;
 
 	item = list_first_entry(&inst->asks, struct dep_item, ask);
 	/* Off the list first: a wake-up from now on puts it back. */
 	dep_item_unlist(item);
 	file = item->file;
-	events = item->events;
 	if (!dep_file_get(file))
 		return;
 	inst->stats.asks++;
 	spin_unlock_irq(&inst->lock);
 
-	ready = ask_file(file, events, depth);
+	ready = ask_file(item, depth);
 
 	spin_lock_irq(&inst->lock);
 	dep_item_post(item, ready, harvesting);

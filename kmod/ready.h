@@ -35,7 +35,8 @@ static inline bool dep_ready_may_ask(const struct dep_instance *inst)
 
 void dep_ready_ask(struct dep_instance *inst, bool harvesting);
 int dep_ready_collect(struct dep_instance *inst, struct dep_results *results);
-u32 dep_ready_count(struct dep_instance *inst, u32 enough);
+u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
+		    u32 enough);
 __poll_t dep_ready_poll(struct dep_instance *inst, unsigned int depth);
 
 #endif /* DEVEPOLL_READY_H */

@@ -34,6 +34,8 @@ enum dep_layout {
  * @max: length of the array
  * @nr: how many are written
  * @pass: the pass over the list of asks that this call makes; 0 before
+ * @again: the call has asked files already, and what they answered counts
+ * @counted: the pass in which it counted what is ready, or 0
  * @waiter: the caller, once it has found nothing and may sleep; else NULL
  */
 struct dep_results {
@@ -43,6 +45,8 @@ struct dep_results {
 	u32 max;
 	u32 nr;
 	u32 pass;
+	bool again;
+	u32 counted;
 	struct dep_waiter *waiter;
 };
 

@@ -199,29 +199,45 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 	return true;
 }
 
+/* One more of the person's, and of all; false if that is too many. */
+static bool siginfo_charge(struct dep_share *share)
+{
+	unsigned long most = min_t(unsigned long, LONG_MAX,
+				   READ_ONCE(dep_max_signals));
+	unsigned long used = atomic_long_inc_return(&siginfo_alive) - 1;
+	unsigned long own = atomic_long_inc_return(&share->signals) - 1;
+
+	if (dep_person_may_take(own, used, most) ||
+	    (used < most && dep_person_is_exempt()))
+		return true;
+	atomic_long_dec(&share->signals);
+	atomic_long_dec(&siginfo_alive);
+	return false;
+}
+
 /**
  * dep_siginfo_new() - make the siginfo of an item
  * @to: who is told; lives at least until this returns
  * @from: the user who asked for it
+ * @share: whose signals it counts among; the caller has a reference
  * @fd: the number
  *
  * Return: the siginfo, on which the caller has the one reference, or an
  * ERR_PTR:
- * -ENOSPC: parameter max_signals;
+ * -ENOSPC: parameter max_signals, or the person's part of it;
  * -ENOMEM: no memory.
  */
 struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
-				    struct dep_sender from, int fd)
+				    struct dep_sender from,
+				    struct dep_share *share, int fd)
 {
 	struct dep_siginfo *info;
 
-	if (atomic_long_inc_return(&siginfo_alive) >
-	    min_t(unsigned long, LONG_MAX, READ_ONCE(dep_max_signals))) {
-		atomic_long_dec(&siginfo_alive);
+	if (!siginfo_charge(share))
 		return ERR_PTR(-ENOSPC);
-	}
 	info = kmem_cache_zalloc(siginfo_cache, GFP_KERNEL);
 	if (!info) {
+		atomic_long_dec(&share->signals);
 		atomic_long_dec(&siginfo_alive);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -230,6 +246,8 @@ struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
 	refcount_inc(&to->refs);
 	info->to = to;
 	info->from = from;
+	refcount_inc(&share->refs);
+	info->share = share;
 	info->fd = fd;
 	INIT_LIST_HEAD(&info->peer);
 	INIT_LIST_HEAD(&info->due);
@@ -253,6 +271,8 @@ static void siginfo_free_rcu(struct rcu_head *rcu)
 	WARN_ON_ONCE(!list_empty(&info->due));
 	/* It may still be a peer, of a recipient that has gone. */
 	dep_recipient_put(info->to);
+	atomic_long_dec(&info->share->signals);
+	dep_share_put(info->share);
 	kmem_cache_free(siginfo_cache, info);
 	atomic_long_dec(&siginfo_alive);
 }

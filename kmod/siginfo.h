@@ -13,6 +13,7 @@
 
 #include "compat.h"
 #include "recipient.h"
+#include "share.h"
 
 struct dep_item;
 
@@ -25,6 +26,7 @@ struct dep_item;
  * @refs: the item, and whoever sends it this moment
  * @to: const: the recipient
  * @from: const: the user who asked for signals
+ * @share: const: of whose signals it is one
  * @fd: const: the number
  * @item: const: the item; not to be looked into once it is unhooked
  * @due: L: in dep_onesig.due, or empty
@@ -37,6 +39,7 @@ struct dep_siginfo {
 	refcount_t refs;
 	struct dep_recipient *to;
 	struct dep_sender from;
+	struct dep_share *share;
 	int fd;
 	struct dep_item *item;
 	struct list_head due;
@@ -44,7 +47,8 @@ struct dep_siginfo {
 };
 
 struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
-				    struct dep_sender from, int fd);
+				    struct dep_sender from,
+				    struct dep_share *share, int fd);
 void dep_siginfo_put(struct dep_siginfo *info);
 bool dep_siginfo_send(struct dep_siginfo *info, u16 events);
 void dep_siginfo_retire(struct dep_siginfo *info);

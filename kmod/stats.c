@@ -166,15 +166,43 @@ struct stats_line {
 	dev_t dev;
 };
 
-/* The next item from a number on; false if there is none. */
-static bool stats_next(struct dep_instance *inst, unsigned int *fd,
+/**
+ * struct stats_place - how far fdinfo has come
+ * @fd: the number
+ * @nr: how many of its items were shown
+ */
+struct stats_place {
+	unsigned int fd;
+	u32 nr;
+};
+
+/* The item of a place, or the first of the next number. */
+static struct dep_item *stats_find(struct dep_instance *inst,
+				   struct stats_place *place)
+{
+	struct dep_item *item = dep_fdmap_find(&inst->interest, place->fd);
+	u32 i;
+
+	for (i = 0; item && i < place->nr; i++)
+		item = item->peer;
+	if (!item) {
+		place->fd += !!place->nr;
+		place->nr = 0;
+		item = dep_fdmap_next(&inst->interest, &place->fd);
+	}
+	place->nr++;
+	return item;
+}
+
+/* The next item of the set; false if there is none. */
+static bool stats_next(struct dep_instance *inst, struct stats_place *place,
 		       struct stats_line *line)
 {
 	struct dep_item *item;
 	struct inode *inode;
 
 	spin_lock_irq(&inst->lock);
-	item = dep_fdmap_next(&inst->interest, fd);
+	item = stats_find(inst, place);
 	if (item) {
 		/* Hooked, so the hook has not let the file go yet. */
 		inode = item->file ? file_inode(item->file) : NULL;
@@ -217,11 +245,11 @@ static const char *stats_interface(const struct dep_instance *inst)
  */
 void dep_stats_show(struct dep_instance *inst, struct seq_file *seq)
 {
+	struct stats_place place = {};
 	struct stats_line line;
-	unsigned int fd = 0;
 
 	seq_printf(seq, "interface:\t%s\n", stats_interface(inst));
-	for (; stats_next(inst, &fd, &line); fd++) {
+	while (stats_next(inst, &place, &line)) {
 		seq_printf(seq,
 			   "tfd: %8d events: %8x data: %16llx ino:%lx sdev:%x ready:%d revents:%x%s%s\n",
 			   line.fd,

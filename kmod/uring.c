@@ -1,16 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The requests of the extended interface as io_uring commands: cmd_op is the
- * request, and the first 8 bytes of the command are the argument's address.
+ * request, and the first 8 bytes of the command are the argument's address; or
+ * a change, whose fd, events and data are the bytes of the command.  What else
+ * an entry has room for is 0, so that it may get a meaning later.
  */
 #include <linux/fs.h>
 
 #include <linux/devepoll.h>
 
+#include "access.h"
 #include "compat.h"
 #include "extended.h"
 #include "instance.h"
 #include "uring.h"
+
+/* The bytes of a command, in words of 64 bits. */
+#define URING_WORDS		2
+#define URING_WORDS_SQE128	10
+
+static bool uring_is_change(unsigned int request)
+{
+	switch (request) {
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
+		return true;
+	}
+	return false;
+}
+
+/* @used: so many bytes of the command have a meaning. */
+static int uring_check(const struct io_uring_cmd *cmd, unsigned int flags,
+		       size_t used)
+{
+	const __u64 *words = dep_uring_words(cmd);
+	unsigned int i, nr = flags & IO_URING_F_SQE128 ? URING_WORDS_SQE128 :
+							 URING_WORDS;
+	bool shot = dep_uring_is_multishot(cmd);
+
+	for (i = used / sizeof(*words); i < nr; i++) {
+		if (READ_ONCE(words[i]))
+			return -EINVAL;
+	}
+	/* One flag is known, for waits alone. */
+	if (hweight32(cmd->flags & IORING_URING_CMD_MASK) != shot ||
+	    (shot && _IOC_NR(cmd->cmd_op) != _IOC_NR(DEVEPOLL_WAIT)))
+		return -EINVAL;
+	return dep_uring_says_more(cmd) ? -EINVAL : 0;
+}
 
 static int uring_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		     unsigned int flags)
@@ -18,7 +56,25 @@ static int uring_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	/* Another thread may hold it for long: let a worker wait for it. */
 	if (flags & IO_URING_F_NONBLOCK && mutex_is_locked(&inst->mtx))
 		return -EAGAIN;
-	return dep_extended_ioctl(inst, cmd->cmd_op, dep_uring_arg(cmd));
+	return dep_extended_ioctl(cmd->file, cmd->cmd_op, dep_uring_arg(cmd));
+}
+
+/* epoll_ctl(2), with all that there is to it in the command's own bytes. */
+static int uring_epoll_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
+			   unsigned int flags)
+{
+	const struct devepoll_event *from = dep_uring_event(cmd);
+	struct devepoll_event event;
+
+	if (flags & IO_URING_F_NONBLOCK && mutex_is_locked(&inst->mtx))
+		return -EAGAIN;
+	/* Once: the program can write them still. */
+	event = (struct devepoll_event) {
+		.data = READ_ONCE(from->data),
+		.events = READ_ONCE(from->events),
+		.fd = READ_ONCE(from->fd),
+	};
+	return dep_extended_ctl_event(inst, cmd->cmd_op, &event);
 }
 
 /*
@@ -43,22 +99,36 @@ static int uring_result(struct io_uring_cmd *cmd, int ret, unsigned int flags)
  * -EIOCBQUEUED: a wait, which will be completed;
  * -EOPNOTSUPP: not a request of the extended interface, or a wait that would
  * have to wait, on a kernel that can't cancel commands;
+ * -EBADF: not open as the request needs it;
+ * -EINVAL: also: the entry says more than a command of ours can say;
  * -EAGAIN: a worker should do it.
  */
 int dep_uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)
 {
 	struct dep_instance *inst = cmd->file->private_data;
+	bool is_change;
+	int ret;
 
 	if (flags & IO_URING_F_CANCEL)
 		return dep_uring_cancel(cmd, flags);
 	if (_IOC_TYPE(cmd->cmd_op) != EP_IOC_MAGIC)
 		return -EOPNOTSUPP;
-	switch (_IOC_NR(cmd->cmd_op)) {
-	case _IOC_NR(DEVEPOLL_CTL):
-		return uring_result(cmd, uring_ctl(inst, cmd, flags), flags);
-	case _IOC_NR(DEVEPOLL_WAIT):
-		return uring_result(cmd, dep_uring_wait(inst, cmd, flags),
-				    flags);
-	}
-	return -EOPNOTSUPP;
+	is_change = uring_is_change(cmd->cmd_op);
+	if (!is_change && _IOC_NR(cmd->cmd_op) != _IOC_NR(DEVEPOLL_CTL) &&
+	    _IOC_NR(cmd->cmd_op) != _IOC_NR(DEVEPOLL_WAIT))
+		return -EOPNOTSUPP;
+	if (!dep_access_allows(cmd->file, cmd->cmd_op))
+		return -EBADF;
+	ret = uring_check(cmd, flags,
+			  is_change ? sizeof(struct devepoll_event) :
+				      sizeof(__u64));
+	if (ret)
+		return ret;
+	if (is_change)
+		ret = uring_epoll_ctl(inst, cmd, flags);
+	else if (_IOC_NR(cmd->cmd_op) == _IOC_NR(DEVEPOLL_CTL))
+		ret = uring_ctl(inst, cmd, flags);
+	else
+		ret = dep_uring_wait(inst, cmd, flags);
+	return uring_result(cmd, ret, flags);
 }

@@ -26,14 +26,15 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	struct dep_wait_call wait;
 	int ret;
 
-	ret = dep_extended_prepare(inst, cmd->cmd_op, dep_uring_arg(cmd),
+	ret = dep_extended_prepare(cmd->file, cmd->cmd_op, dep_uring_arg(cmd),
 				   &wait);
 	if (ret)
 		return ret;
 	if (wait.masked)
 		return -EINVAL;
 	/* What can't be waited for must not have changed anything. */
-	if (wait.args.nr_changes && wait.harvest.timeout)
+	if (wait.harvest.timeout &&
+	    (wait.args.nr_changes || dep_extended_is_fresh(inst)))
 		return -EOPNOTSUPP;
 	ret = dep_extended_change(inst, &wait);
 	if (ret)

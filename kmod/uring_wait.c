@@ -54,6 +54,7 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 		dep_harvest_pass(wait->inst);
 	/* A ring that goes this moment must not find it. */
 	spin_lock_irq(&wait->inst->lock);
+	dep_waiter_came(wait->inst, &wait->waiter);
 	uring_pdu(cmd)->wait = NULL;
 	spin_unlock_irq(&wait->inst->lock);
 	kfree(wait);
@@ -158,6 +159,20 @@ static void uring_wake(struct dep_waiter *waiter)
 	io_uring_cmd_complete_in_task(wait->cmd, uring_work_entry);
 }
 
+/*
+ * In a ring with deferred task work nothing comes before its task enters, which
+ * may be never: is it in there now?  If the answer is out of date, the relay
+ * finds in a moment that nobody has come.
+ */
+static bool uring_comes(struct dep_waiter *waiter)
+{
+	struct dep_uring_wait *wait;
+
+	wait = container_of(waiter, struct dep_uring_wait, waiter);
+	/* The kernel's own mark for nobody: all bits. */
+	return atomic_read(&cmd_to_io_kiocb(wait->cmd)->ctx->cq_wait_nr) != -1;
+}
+
 static enum hrtimer_restart uring_expire(struct hrtimer *timer)
 {
 	struct dep_uring_wait *wait;
@@ -217,8 +232,8 @@ static int uring_set_multishot(struct dep_uring_wait *wait,
 
 	if (!dep_uring_is_multishot(cmd))
 		return 0;
-	if (results->layout || results->kernel || harvest->min > 1 ||
-	    harvest->timeout >= 0)
+	if (results->layout || results->kernel || results->user ||
+	    harvest->min > 1 || harvest->timeout >= 0)
 		return -EINVAL;
 	wait->multishot = true;
 	wait->group = dep_uring_group(cmd);
@@ -235,7 +250,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 	wait = kzalloc(sizeof(*wait), GFP_KERNEL_ACCOUNT);
 	if (!wait)
 		return ERR_PTR(-ENOMEM);
-	err = dep_extended_prepare(inst, cmd->cmd_op, dep_uring_arg(cmd),
+	err = dep_extended_prepare(cmd->file, cmd->cmd_op, dep_uring_arg(cmd),
 				   &wait->wait);
 	if (!err && wait->wait.masked)
 		err = -EINVAL;
@@ -250,6 +265,9 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 	INIT_LIST_HEAD(&wait->waiter.link);
 	wait->waiter.min = max(wait->wait.harvest.min, 1U);
 	wait->waiter.wake = uring_wake;
+	if (cmd_to_io_kiocb(cmd)->ctx->flags & IORING_SETUP_DEFER_TASKRUN)
+		wait->waiter.comes = uring_comes;
+	wait->wait.results.waiter = &wait->waiter;
 	wait->cmd = cmd;
 	wait->inst = inst;
 	wait->timed = wait->wait.harvest.timeout > 0 ||

@@ -146,25 +146,25 @@ bool dep_watch_is_arming(const poll_table *table)
 /**
  * dep_watch_queue() - wait on the file's wait queues and ask what is ready
  * @watch: the watch; the caller holds a reference on its file
- * @events: the events
+ * @key: dep_item_key() of the item that this is for
  * @ready: out: what ->poll() answered
  *
  * The queues may differ by the events and by the calling process (signalfd), so
  * ->poll() is called for each item; queues that the watch waits on already
- * stay.
+ * stay.  The file may keep what the key says, so each item comes with its own.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;
  * -ENOSPC: too many wait queues;
  * -ENOMEM: no memory.
  */
-int dep_watch_queue(struct dep_watch *watch, u16 events, u16 *ready)
+int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
 {
 	struct dep_arming arming = { .watch = watch };
 
 	might_sleep();
 	init_poll_funcptr(&arming.table, queue_on);
-	arming.table._key = (__force __poll_t)events | EPOLLERR | EPOLLHUP;
+	arming.table._key = key;
 	*ready = (__force u16)vfs_poll(watch->file, &arming.table);
 	return arming.err;
 }
@@ -172,32 +172,32 @@ int dep_watch_queue(struct dep_watch *watch, u16 events, u16 *ready)
 /**
  * dep_watch_arm() - tell the file what is wanted now, and ask it
  * @item: an attached item; the caller holds a reference on its file
- * @events: the events
  * @ready: out: what ->poll() answered
  *
  * Some files queue, or note who waits, only for the events asked for: a
- * datagram socket wakes a sender that asked for EPOLLOUT.
+ * datagram socket wakes a sender that asked for EPOLLOUT.  A change of mode
+ * alone is told to the file too, but does not queue.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;
  * -ENOSPC: too many wait queues;
  * -ENOMEM: no memory.
  */
-int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready)
+int dep_watch_arm(struct dep_item *item, u16 *ready)
 {
 	poll_table table;
 	int err;
 
 	lockdep_assert_held(&item->inst->mtx);
 	/* The item keeps the watch. */
-	if (events & ~item->armed) {
-		err = dep_watch_queue(item->watch, events, ready);
+	if (item->events & ~item->armed) {
+		err = dep_watch_queue(item->watch, dep_item_key(item), ready);
 		if (!err)
-			item->armed |= events;
+			item->armed |= item->events;
 		return err;
 	}
 	init_poll_funcptr(&table, queue_not);
-	table._key = (__force __poll_t)events | EPOLLERR | EPOLLHUP;
+	table._key = dep_item_key(item);
 	*ready = (__force u16)vfs_poll(item->file, &table);
 	return 0;
 }

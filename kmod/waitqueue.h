@@ -8,15 +8,34 @@
 #include <linux/init.h>
 #include <linux/poll.h>
 
-struct dep_item;
+#include "instance.h"
+
 struct dep_wait;
 struct dep_watch;
+
+/**
+ * dep_item_key() - what ->poll() of an item's file is told
+ * @item: the item; dep_instance.mtx of its set is held, or nobody else sees it
+ *
+ * The same as in-tree epoll tells, how the events are watched included: since
+ * 7.3 a pipe wakes for each write only whom it has seen to be edge-triggered.
+ * In a set of 2001 and in a signal set all items are, whatever was asked for.
+ *
+ * Return: the events and modes.
+ */
+static inline __poll_t dep_item_key(const struct dep_item *item)
+{
+	u32 mode = item->inst->extended ? item->mode & ~DEP_MODE_OWN :
+					  DEP_MODE_EDGE;
+
+	return (__force __poll_t)(item->events | mode) | EPOLLERR | EPOLLHUP;
+}
 
 void dep_wait_init(struct dep_wait *wait, struct dep_watch *watch);
 void dep_waits_free(struct dep_watch *watch);
 
-int dep_watch_queue(struct dep_watch *watch, u16 events, u16 *ready);
-int dep_watch_arm(struct dep_item *item, u16 events, u16 *ready);
+int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready);
+int dep_watch_arm(struct dep_item *item, u16 *ready);
 void dep_watch_disarm(struct dep_watch *watch);
 bool dep_watch_is_arming(const poll_table *table);
 

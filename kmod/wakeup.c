@@ -7,15 +7,16 @@
 #include "watch.h"
 
 /*
- * The uncommon wake-up: somebody sleeps, or the file must be asked, since the
- * key says nothing or claims what it can't know.
+ * The less common wake-up: somebody sleeps or polls the set, or the file must
+ * be asked, since the key says nothing or claims what it can't know.
  */
-static noinline void watch_notify_slow(struct dep_item *item, __poll_t key)
+static __always_inline void watch_notify_more(struct dep_item *item,
+					      __poll_t key, bool many)
 {
 	struct dep_instance *inst = item->inst;
-	bool idle = !dep_instance_has_work(inst);
-	u32 listed = inst->nr_asks;
+	bool sleeps = inst->nr_waiters, idle;
 	u16 events, ask;
+	u32 listed;
 
 	lockdep_assert_held(&inst->lock);
 	events = item->events & (__force u16)key;
@@ -26,19 +27,27 @@ static noinline void watch_notify_slow(struct dep_item *item, __poll_t key)
 
 	inst->stats.wakes++;
 	trace_devepoll_event(item, (__force u32)key);
+	if (unlikely(sleeps)) {
+		idle = !dep_instance_has_work(inst);
+		listed = inst->nr_asks;
+	}
 	if (ask) {
 		item->doubt = true;
 		dep_item_list(item);
 	}
 	if (events)
 		inst->sink->post(inst, item, events);
-	dep_instance_arrived(inst, idle, listed);
+	if (unlikely(sleeps) && !many)
+		dep_instance_arrived(inst, idle, listed);
+	else if (unlikely(sleeps))
+		dep_instance_owe(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, key);
 }
 
 /* An unhooked item wants no events, so nothing is done for it. */
-static __always_inline void watch_notify(struct dep_item *item, __poll_t key)
+static __always_inline void watch_notify(struct dep_item *item, __poll_t key,
+					 bool many)
 {
 	struct dep_instance *inst = item->inst;
 	u16 events;
@@ -51,19 +60,31 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key)
 		trace_devepoll_event(item, (__force u32)key);
 		inst->sink->post(inst, item, events);
 	} else {
-		watch_notify_slow(item, key);
+		watch_notify_more(item, key, many);
 	}
 	spin_unlock(&inst->lock);
 }
 
+/* So many items that whoever sleeps for them is woken by the relay? */
+static bool watch_has_many(const struct dep_watch *watch)
+{
+	/* Without B: it need not be exact. */
+	return READ_ONCE(watch->nr_items) > DEP_WAKE_BATCH;
+}
+
+/*
+ * Thousands of sets may watch a file: with no calls that can be spared, so that
+ * it stays within what one event may cost.
+ */
 static __always_inline void watch_notify_all(struct dep_watch *watch,
 					     __poll_t key)
 {
+	bool many = watch_has_many(watch);
 	struct dep_item *item;
 
 	lockdep_assert_held(&watch->lock);
 	list_for_each_entry(item, &watch->items, link)
-		watch_notify(item, key);
+		watch_notify(item, key, many);
 }
 
 /* Wakes somebody who sleeps for this item, if there is anyone. */
@@ -72,14 +93,17 @@ static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
 	struct dep_instance *inst = item->inst;
 	bool woken;
 
+	/* Without the lock, to be short: who comes now may have come later. */
+	if (!READ_ONCE(inst->nr_waiters))
+		return false;
 	spin_lock(&inst->lock);
 	/* One that wants several events may sleep on. */
-	woken = !list_empty(&inst->waiters) &&
+	woken = dep_instance_has_sleeper(inst) &&
 		(key & ~EPOLL_URING_WAKE ? item->events & (__force u16)key :
 					   item->events);
 	if (woken) {
 		item->chosen = true;
-		watch_notify_slow(item, key);
+		watch_notify_more(item, key, false);
 	}
 	spin_unlock(&inst->lock);
 	return woken;
@@ -93,11 +117,12 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 					    __poll_t key)
 {
 	struct dep_item *item, *chosen = NULL;
+	bool many = watch_has_many(watch);
 
 	lockdep_assert_held(&watch->lock);
 	list_for_each_entry(item, &watch->items, link) {
 		if (!dep_item_is_exclusive(item))
-			watch_notify(item, key);
+			watch_notify(item, key, many);
 		else if (!chosen && watch_notify_waiter(item, key))
 			chosen = item;
 	}
@@ -107,7 +132,7 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 	}
 	list_for_each_entry(item, &watch->items, link) {
 		if (dep_item_is_exclusive(item))
-			watch_notify(item, key);
+			watch_notify(item, key, many);
 	}
 }
 
@@ -132,7 +157,7 @@ void dep_watch_hand_over(struct dep_watch *watch)
 	lockdep_assert_held(&watch->lock);
 	list_for_each_entry(item, &watch->items, link) {
 		if (dep_item_is_exclusive(item))
-			watch_notify(item, 0);
+			watch_notify(item, 0, watch_has_many(watch));
 	}
 }
 

@@ -62,8 +62,30 @@ static struct dep_watch *watch_new(struct file *file)
 	return watch;
 }
 
-/* Puts the item on the watch that its file has; -ENOENT if it has none. */
-static int watch_join(struct dep_item *item)
+/* Do the others on the watch leave room for one more of the item's person? */
+static bool watch_has_room(struct dep_watch *watch, const struct dep_item *item,
+			   bool exempt)
+{
+	u32 own = 0, most = DEP_ITEMS_PER_FILE;
+	struct dep_item *other;
+
+	lockdep_assert_held(&watch->lock);
+	if (exempt)
+		return watch->nr_items < most;
+	/* Were all of them his, it would be no matter yet. */
+	if (likely(dep_person_may_take(watch->nr_items, watch->nr_items, most)))
+		return true;
+	/* B keeps their sets.  It is less than a wake-up does with as many. */
+	list_for_each_entry(other, &watch->items, link)
+		own += dep_person_is(other->inst->person, item->inst->person);
+	return dep_person_may_take(own, watch->nr_items, most);
+}
+
+/*
+ * Puts the item on the watch that its file has; -ENOENT if it has none, -ENOSPC
+ * if there are too many.
+ */
+static int watch_join(struct dep_item *item, bool exempt)
 {
 	struct dep_bucket *bucket = bucket_of(item->file);
 	struct dep_watch *watch;
@@ -75,14 +97,16 @@ static int watch_join(struct dep_item *item)
 	watch = bucket_find(bucket, item->file);
 	if (!watch) {
 		err = -ENOENT;
-	} else if (watch->nr_items >= DEP_ITEMS_PER_FILE) {
-		err = -ENOSPC;
 	} else {
-		watch->nr_items++;
-		item->watch = watch;
 		spin_lock_irq(&watch->lock);
-		list_add_tail(&item->link, &watch->items);
-		watch->nr_exclusive += dep_item_is_exclusive(item);
+		if (watch_has_room(watch, item, exempt)) {
+			watch->nr_items++;
+			item->watch = watch;
+			list_add_tail(&item->link, &watch->items);
+			watch->nr_exclusive += dep_item_is_exclusive(item);
+		} else {
+			err = -ENOSPC;
+		}
 		spin_unlock_irq(&watch->lock);
 	}
 	spin_unlock(&bucket->lock);
@@ -110,7 +134,7 @@ static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
 	watch->nr_items = 1;
 	watch->nr_exclusive = dep_item_is_exclusive(item);
 	list_add(&item->link, &watch->items);
-	err = dep_watch_queue(watch, item->events, ready);
+	err = dep_watch_queue(watch, dep_item_key(item), ready);
 	if (err) {
 		watch_drop(watch, item);
 		return ERR_PTR(err);
@@ -143,27 +167,38 @@ static bool watch_publish(struct dep_watch *watch, struct dep_item *item)
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;
- * -ENOSPC: too many items on this file, or too many wait queues;
+ * -ENOSPC: too many items on this file, of this person or of all, or too many
+ * wait queues;
  * -ENOMEM: no memory.
  */
 int dep_watch_attach(struct dep_item *item, u16 *ready)
 {
 	struct dep_watch *watch;
+	u16 before = 0;
 	int err;
 
 	lockdep_assert_held(&item->inst->mtx);
 	for (;;) {
-		err = watch_join(item);
+		err = watch_join(item, false);
+		if (err == -ENOSPC && dep_person_is_exempt())
+			err = watch_join(item, true);
 		if (err != -ENOENT)
 			break;
 		watch = watch_new_armed(item, ready);
 		if (IS_ERR(watch))
 			return PTR_ERR(watch);
+		/* A file may forget what it has told of. */
+		before |= *ready;
+		*ready = before;
 		if (watch_publish(watch, item))
 			return 0;
 		watch_drop(watch, item);
 	}
-	return err ? err : dep_watch_queue(item->watch, item->events, ready);
+	if (err)
+		return err;
+	err = dep_watch_queue(item->watch, dep_item_key(item), ready);
+	*ready |= before;
+	return err;
 }
 
 /**
@@ -283,6 +318,8 @@ void dep_watch_file_gone(struct file *file)
  */
 size_t dep_watch_cost(void)
 {
+	static_assert(sizeof(struct dep_leaf) <= DEP_TABLE_CHARGE *
+		      (sizeof(struct dep_item) + sizeof(struct dep_watch)));
 	return sizeof(struct dep_item) + sizeof(struct dep_watch);
 }
 

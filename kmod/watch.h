@@ -32,7 +32,7 @@ struct dep_wait {
  * @node: B: in the table; unhashed once the file is gone
  * @file: const: the key
  * @lock: lock number 5
- * @nr_items: B: length of @items
+ * @nr_items: B: length of @items; read without it as a hint
  * @nr_waits: A: length of the list behind @wait
  * @nr_exclusive: B+W: how many of @items are exclusive
  * @items: B+W, but a wake function turns it under W alone: the items of all

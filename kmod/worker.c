@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work that can't be done where it comes up: waking many who poll a set, asking
- * files where nobody waits for the answer, and releasing a file whose last
- * reference was ours.  A release may sleep for as long as a socket lingers, so
- * each is a work of its own.
+ * Work that can't be done where it comes up: asking files where nobody waits
+ * for the answer, and releasing a file whose last reference was ours.  A
+ * release may sleep for as long as a socket lingers, so each is a work of its
+ * own.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
 #include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -28,9 +29,7 @@ struct worker_fput {
 	atomic_t *pending;
 };
 
-struct workqueue_struct *dep_worker_wakes;
-
-/* By user, with a lock for the list and the references in it. */
+/* By person, with a lock for the list and the references in it. */
 static LIST_HEAD(worker_asks);
 static unsigned int worker_nr_asks;
 static DEFINE_MUTEX(worker_asks_lock);
@@ -90,13 +89,13 @@ static void asks_free(struct dep_asks *asks)
 	kfree(asks);
 }
 
-static struct dep_asks *asks_new(struct user_struct *user)
+static struct dep_asks *asks_new(struct dep_person person)
 {
 	struct dep_asks *asks = kzalloc(sizeof(*asks), GFP_KERNEL_ACCOUNT);
 
 	if (!asks)
 		return NULL;
-	asks->user = user;
+	asks->person = person;
 	asks->queue = alloc_workqueue("devepoll_ask", WQ_UNBOUND,
 				      DEP_ASKS_MOST);
 	if (asks->queue)
@@ -105,19 +104,20 @@ static struct dep_asks *asks_new(struct user_struct *user)
 	return NULL;
 }
 
-/* Takes a reference on the user's queue, or puts @own into its place. */
-static struct dep_asks *asks_find(struct user_struct *user,
+/* Takes a reference on the person's queue, or puts @own into its place. */
+static struct dep_asks *asks_find(struct dep_person person,
 				  struct dep_asks *own)
 {
 	struct dep_asks *asks, *found = NULL;
 
 	mutex_lock(&worker_asks_lock);
 	list_for_each_entry(asks, &worker_asks, link) {
-		if (asks->user == user)
+		if (dep_person_is(asks->person, person))
 			found = asks;
 	}
 	if (!found && own) {
-		if (worker_nr_asks < DEP_ASKS_USERS) {
+		if (worker_nr_asks < DEP_ASKS_PERSONS ||
+		    dep_person_is_exempt()) {
 			worker_nr_asks++;
 			list_add(&own->link, &worker_asks);
 			found = own;
@@ -132,35 +132,35 @@ static struct dep_asks *asks_find(struct user_struct *user,
 }
 
 /**
- * dep_asks_get() - find or make the queue of a user's signal sets
- * @user: the user; lives until dep_asks_put()
+ * dep_asks_get() - find or make the queue of a person's signal sets
+ * @person: the person; good until dep_asks_put()
  *
- * ->poll() may sleep for as long as the file's owner likes, so each user has a
- * queue of his own to fill.
+ * ->poll() may sleep for as long as the file's owner likes, so each person has
+ * a queue of his own to fill.
  *
  * Context: process; sleeps.
  * Return: the queue, or an ERR_PTR:
- * -ENOSPC: too many users have one;
+ * -ENOSPC: too many persons have one, and the caller is not root;
  * -ENOMEM: no memory.
  */
-struct dep_asks *dep_asks_get(struct user_struct *user)
+struct dep_asks *dep_asks_get(struct dep_person person)
 {
-	struct dep_asks *asks = asks_find(user, NULL), *own;
+	struct dep_asks *asks = asks_find(person, NULL), *own;
 
 	if (asks)
 		return asks;
 	/* Without the lock: others wait for it to close theirs. */
-	own = asks_new(user);
+	own = asks_new(person);
 	if (!own)
 		return ERR_PTR(-ENOMEM);
-	asks = asks_find(user, own);
+	asks = asks_find(person, own);
 	if (asks != own)
 		asks_free(own);
 	return asks;
 }
 
 /**
- * dep_asks_put() - let go of the queue of a user's signal sets
+ * dep_asks_put() - let go of the queue of a person's signal sets
  * @asks: the queue; nothing of the caller is in it
  *
  * Context: process; sleeps.
@@ -181,31 +181,22 @@ void dep_asks_put(struct dep_asks *asks)
 }
 
 /**
- * dep_worker_init() - make the queues
+ * dep_worker_init() - make the queue
  *
  * Return: 0, or -ENOMEM.
  */
 int __init dep_worker_init(void)
 {
-	dep_worker_wakes = alloc_workqueue("devepoll_wake",
-					   WQ_UNBOUND | WQ_HIGHPRI, 0);
 	/* Never more than it may run at once: none waits for another. */
 	worker_fputs = alloc_workqueue("devepoll_fput", WQ_UNBOUND,
 				       DEP_FPUT_USERS * DEP_FPUT_MOST);
-	if (!dep_worker_wakes || !worker_fputs) {
-		dep_worker_exit();
-		return -ENOMEM;
-	}
-	return 0;
+	return worker_fputs ? 0 : -ENOMEM;
 }
 
 /**
- * dep_worker_exit() - finish all work and destroy the queues
+ * dep_worker_exit() - finish all work and destroy the queue
  */
 void dep_worker_exit(void)
 {
-	if (dep_worker_wakes)
-		destroy_workqueue(dep_worker_wakes);
-	if (worker_fputs)
-		destroy_workqueue(worker_fputs);
+	destroy_workqueue(worker_fputs);
 }

@@ -8,26 +8,25 @@
 #include <linux/list.h>
 #include <linux/workqueue.h>
 
+#include "person.h"
+
 struct file;
-struct user_struct;
 
 /**
- * struct dep_asks - the queue in which one user's signal sets ask their files
+ * struct dep_asks - the queue in which one person's signal sets ask their files
  * @link: in the list of worker.c
  * @refs: his signal sets
- * @user: const: the user, who lives as long as one of them
+ * @person: const: the person; good for as long as one of them lives
  * @queue: const: the queue
  */
 struct dep_asks {
 	struct list_head link;
 	unsigned int refs;
-	struct user_struct *user;
+	struct dep_person person;
 	struct workqueue_struct *queue;
 };
 
-extern struct workqueue_struct *dep_worker_wakes;
-
-struct dep_asks *dep_asks_get(struct user_struct *user);
+struct dep_asks *dep_asks_get(struct dep_person person);
 void dep_asks_put(struct dep_asks *asks);
 
 void dep_worker_fput(struct file *file);

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "door.h"
@@ -43,6 +44,13 @@ static bool has_device_number(int fd)
 	       st.stx_rdev_minor == EVENTPOLL_MINOR;
 }
 
+/*
+ * The module's parameter has shut the door, as far as was seen last.  A guess
+ * that saves a question: a request by ioctl(2) gives the same where the door is
+ * open again.
+ */
+static atomic_bool door_is_shut;
+
 /**
  * devepoll_door_is_device() - tell whether an fd is the device
  * @fd: the fd
@@ -56,13 +64,40 @@ static bool has_device_number(int fd)
  */
 bool devepoll_door_is_device(int fd)
 {
-	__u64 items;
+	/* A part of it: the module fills in as much as there is room for. */
+	struct {
+		__u32 abi;
+		__u32 max_fds;
+		__u64 features;
+	} known;
 	long ret;
 
-	/* The shortest form that has a meaning: its first member. */
-	ret = raw_call(SYS_ioctl, fd, _IOR(EP_IOC_MAGIC, 0x12, __u64),
-		       (long)&items, 0, 0, 0);
-	return is_refused(ret) ? has_device_number(fd) : ret == 0;
+	ret = raw_call(SYS_ioctl, fd, _IOR(EP_IOC_MAGIC, 0x14, known),
+		       (long)&known, 0, 0, 0);
+	if (is_refused(ret))
+		return has_device_number(fd);
+	if (ret)
+		return false;
+	atomic_store_explicit(&door_is_shut,
+			      !(known.features & DEVEPOLL_FEATURE_FADVISE),
+			      memory_order_relaxed);
+	return true;
+}
+
+static bool is_shut_by_guess(void)
+{
+	return atomic_load_explicit(&door_is_shut, memory_order_relaxed);
+}
+
+/*
+ * Does EINVAL say no more than that the door is shut?  If the guess is wrong,
+ * the request by ioctl(2) finds out.
+ */
+static bool is_shut(int fd, long ret)
+{
+	return ret == -EINVAL &&
+	       (is_shut_by_guess() ||
+		(devepoll_door_is_device(fd) && is_shut_by_guess()));
 }
 
 /*
@@ -123,11 +158,18 @@ static bool is_foreign(int fd, long ret)
  */
 long devepoll_door_request(int fd, unsigned int request, void *arg)
 {
-	long ret = door(fd, arg, 0, request);
+	long ret = -EPERM;
 
+	if (!is_shut_by_guess())
+		ret = door(fd, arg, 0, request);
 	if (is_refused(ret))
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
-	return is_foreign(fd, ret) ? -ENOTTY : ret;
+	if (is_foreign(fd, ret))
+		return -ENOTTY;
+	/* It was the first to find it shut. */
+	if (ret == -EINVAL && is_shut_by_guess())
+		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
+	return ret;
 }
 
 /* Not by open(2), where a thread could be cancelled. */
@@ -219,7 +261,7 @@ long devepoll_door_ctl(int epfd, int op, int fd, struct epoll_event *event)
 	ret = door(epfd, event, fd, DEVEPOLL_EPOLL_CTL(op));
 	if (ret >= 0)
 		return ret;
-	if (is_refused(ret))
+	if (is_refused(ret) || is_shut(epfd, ret))
 		return devepoll_door_change(epfd, op, fd, event, 0);
 	/* epoll reads the event before it looks for the set. */
 	if (ret == -EBADF && op != EPOLL_CTL_DEL &&
@@ -262,7 +304,7 @@ long devepoll_door_wait_error(long ret, int epfd, struct epoll_event *events,
 		.timeout = ns_of_ms(timeout),
 	};
 
-	if (is_refused(ret))
+	if (is_refused(ret) || is_shut(epfd, ret))
 		return devepoll_door_pwait(epfd, &wait);
 	if (is_foreign(epfd, ret))
 		return -ENOTTY;
@@ -286,8 +328,11 @@ long devepoll_door_pwait(int epfd, const struct door_wait *wait)
 	};
 	long ret;
 
-	/* Any other size is refused as 0 is, also one of more than 32 bits. */
-	if (wait->sigsetsize == KERNEL_SIGSET_SIZE)
+	/*
+	 * Any other size is refused as 0 is, also one of more than 32 bits; and
+	 * epoll does not look at the size of no set.
+	 */
+	if (wait->sigmask && wait->sigsetsize == KERNEL_SIGSET_SIZE)
 		args.sigsetsize = KERNEL_SIGSET_SIZE;
 	/* 0 is refused.  epoll takes a few more than the device does. */
 	if (wait->maxevents > 0 && wait->maxevents <= EPOLL_MAX_EVENTS)

@@ -3,9 +3,9 @@
  * The way into the kernel that the library and the preload share: system calls
  * that leave errno alone, the short door of the device, epoll's calls on it.
  *
- * Everything here returns a negative errno, keeps no state, takes no lock and
- * allocates nothing, so that it works in a signal handler, in a child of
- * vfork(2) and before any constructor has run.
+ * Everything here returns a negative errno, keeps no state but one guess, takes
+ * no lock and allocates nothing, so that it works in a signal handler, in a
+ * child of vfork(2) and before any constructor has run.
  */
 #ifndef DEVEPOLL_DOOR_H
 #define DEVEPOLL_DOOR_H

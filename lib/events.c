@@ -56,15 +56,24 @@ int devepoll_events_update_wait(int fd, struct devepoll_change *changes,
 		.events = (uintptr_t)events,
 		.max_events = max_events,
 		.timeout = timeout,
-		.changes = (uintptr_t)changes,
-		.nr_changes = nr_changes,
-		.change_size = nr_changes ? sizeof(*changes) : 0,
 	};
-	int ret = devepoll_door_request(fd, DEVEPOLL_WAIT, &args);
+	int ret;
+
+	if (nr_changes) {
+		args.changes = (uintptr_t)changes;
+		args.nr_changes = nr_changes;
+		args.change_size = sizeof(*changes);
+	}
+	ret = devepoll_door_request(fd, DEVEPOLL_WAIT, &args);
 
 	if (nr_failed)
 		*nr_failed = args.nr_failed + (nr_changes - args.nr_tried);
 	return ret;
+}
+
+int devepoll_events_features(int fd, struct devepoll_features *features)
+{
+	return devepoll_door_request(fd, DEVEPOLL_FEATURES, features);
 }
 
 /* The whole mapping in bytes, or 0 where there can be none of that size. */

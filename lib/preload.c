@@ -20,6 +20,7 @@
 
 #include "cancel.h"
 #include "door.h"
+#include "ring.h"
 
 /*
  * Behind which numbers epoll was found last.  It decides only who is asked
@@ -111,6 +112,7 @@ static long create(int flags)
 	fd = devepoll_door_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
 	if (fd >= 0) {
 		set_guess(fd, false);
+		devepoll_ring_expect_sets();
 		return fd;
 	}
 	err = fd;
@@ -314,9 +316,16 @@ int __epoll_pwait2_time64(int epfd, struct epoll_event *events, int maxevents,
 
 #endif
 
+/* A call of epoll, or one of io_uring, through which epoll can be called. */
 static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 {
 	switch (nr) {
+	case SYS_io_uring_setup:
+		return devepoll_ring_setup(a, (void *)b);
+	case SYS_io_uring_enter:
+		return devepoll_ring_enter(a, b, c, d, (const void *)e, f);
+	case SYS_io_uring_register:
+		return devepoll_ring_register(a, b, (void *)c, d);
 	case SYS_epoll_create:
 		return (int)a > 0 ? create(0) : -EINVAL;
 	case SYS_epoll_create1:
@@ -372,6 +381,9 @@ long syscall(long nr, ...)
 	case SYS_epoll_wait:
 	case SYS_epoll_pwait:
 	case SYS_epoll_pwait2:
+	case SYS_io_uring_setup:
+	case SYS_io_uring_enter:
+	case SYS_io_uring_register:
 		return result(epoll_call(nr, a, b, c, d, e, f));
 	default:
 		return result(raw_call(nr, a, b, c, d, e, f));

@@ -62,7 +62,6 @@ static bool is_epoll(int epfd, int fd)
  *
  * Return: 0 where it can, so that only want of room keeps it out; or
  * -EBADF: it is not open, or O_PATH;
- * -EPERM: its file can't be polled;
  * -ELOOP: its file is the device or an epoll file;
  * or why there is no epoll set to ask with.
  */
@@ -74,7 +73,8 @@ int devepoll_probe_fd(const struct devepoll_probe *probe, int fd)
 		return probe->epfd;
 
 	err = refusal(probe->epfd, fd);
-	if (err && err != -ENOENT)
+	/* The device takes a file that can't be polled, epoll does not. */
+	if (err && err != -ENOENT && err != -EPERM)
 		return err;
 	if (is_our_device(probe->set, fd) || is_epoll(probe->epfd, fd))
 		return -ELOOP;

@@ -26,6 +26,10 @@ syscall:
 	epolls	SYS_epoll_pwait2
 	epolls	SYS_epoll_create1
 	epolls	SYS_epoll_create
+	/* The three of io_uring follow one another. */
+	leaq	-SYS_io_uring_setup(%rdi), %rax
+	cmpq	$SYS_io_uring_register - SYS_io_uring_setup, %rax
+	jbe	devepoll_syscall_of_epoll
 	movq	%rdi, %rax
 	movq	%rsi, %rdi
 	movq	%rdx, %rsi

@@ -3,6 +3,7 @@
  * Sleeping until there are events.
  */
 #include <errno.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 
 #include <linux/devepoll.h>

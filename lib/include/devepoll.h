@@ -194,12 +194,12 @@ int devepoll_fd(const struct devepoll *set);
  * The errors of an entry are
  * -EBADF: the fd is not open, or is one of O_PATH (one fcntl(2) for each add
  * tells); an fd of that number has left the set;
- * -EPERM: the file can't be polled: a regular file, a directory, /dev/null;
  * -ELOOP: the file is the device itself or an in-tree epoll file;
  * -ENOSPC: there is no room: the set is full, the user's max_user_watches are
- * used up, the file is watched 4096 times already, or the fd is above 2097151;
- * also where there was no memory for the fd (RLIMIT_MEMLOCK and the cgroup
- * bound it too), since the device does not tell that apart;
+ * used up, the file is watched as often as it may be (4096 times, by one user
+ * 1920 times or less), or the fd is above 2097151;
+ * also where there was no memory for the fd (the cgroup bounds it too), since
+ * the device does not tell that apart;
  * -EMFILE, -ENFILE, -ENOMEM: the entry was refused, and there was no
  * descriptor to find out why.
  *

@@ -208,6 +208,16 @@ static inline int devepoll_events_stats(int fd, struct devepoll_stats *stats)
 	return devepoll_events_request(fd, DEVEPOLL_STATS, stats);
 }
 
+/**
+ * devepoll_events_features() - tell what the module can, and its limits
+ * @fd: any open of the device
+ * @features: out: see linux/devepoll.h; what the module does not know is 0
+ *
+ * Return: 0, or
+ * -EFAULT: @features can't be written.
+ */
+int devepoll_events_features(int fd, struct devepoll_features *features);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,14 +9,11 @@
 #include <linux/types.h>
 
 /*
- * struct pollfd: the C library's and the kernel's headers each define it, and
- * a program that includes both does not compile, so follow the C library.
+ * The C library's and the kernel's headers each define struct pollfd, and a
+ * program that includes both does not compile.  So none is included here: the
+ * program includes <poll.h>, <sys/poll.h> or <linux/poll.h>, as it likes.
  */
-#ifdef __KERNEL__
-#include <linux/poll.h>
-#else
-#include <poll.h>
-#endif
+struct pollfd;
 
 /**
  * DOC: node
@@ -141,7 +138,8 @@ struct evpoll_packed {
  * A second set of requests on the same node.  A set belongs to the interface
  * that it is first used with, and the other one answers EBUSY from then on:
  * EP_ALLOC makes it a set of 2001, the first DEVEPOLL_CTL or DEVEPOLL_WAIT an
- * extended one.
+ * extended one.  What fails is no use of it: neither a request that is refused
+ * nor changes of which none took effect.
  *
  * Events are those of epoll_ctl(2), modes included: level by default, EPOLLET,
  * EPOLLONESHOT, EPOLLEXCLUSIVE, EPOLLWAKEUP; EPOLLERR and EPOLLHUP are always
@@ -186,8 +184,8 @@ struct evpoll_packed {
  * @data: comes back with each event of the fd
  *
  * The results are
- * EBADF: the fd is not open, or opened with O_PATH (a number that is still in
- * the set can be removed nevertheless);
+ * EBADF: the fd is not open, or opened with O_PATH (the process that added a
+ * number can remove it nevertheless, and anybody once that has ended);
  * EEXIST: ADD of what is there;
  * ENOENT: MOD or DEL of what is not there;
  * EPERM: a file that can't be polled, or, in a signal set, one of FUSE or CUSE;
@@ -195,8 +193,8 @@ struct evpoll_packed {
  * set, or with bits that epoll_ctl(2) forbids; DEVEPOLL_TRUST without EPOLLET;
  * ELOOP: a set of the device that would make a cycle, or sets nested too deep;
  * or a set of in-tree epoll, whose members can't be seen;
- * ENOSPC: the set is full, or a limit of the user or of the file, or, in a
- * signal set, max_signals;
+ * ENOSPC: the set is full, or a limit of the user or of the file, or 64 files
+ * of several processes under one number, or, in a signal set, max_signals;
  * ENOMEM: no memory.
  *
  * After an error the fd is watched as before.  A MOD without memory may let it
@@ -284,11 +282,12 @@ struct devepoll_event {
  * @timeout: nanoseconds; 0 does not wait, negative waits without limit
  * @sigmask: address of a signal set to be in force while the call waits, as
  *	for epoll_pwait2(2), or 0
- * @sigsetsize: its size in bytes; 8
+ * @sigsetsize: its size in bytes, 8; 0 where @sigmask is 0
  * @flags: DEVEPOLL_WAIT_*
- * @changes: address of changes to be made first, as for DEVEPOLL_CTL
+ * @changes: address of changes to be made first, as for DEVEPOLL_CTL; 0 where
+ *	@nr_changes is 0
  * @nr_changes: how many; 0 for none
- * @change_size: size of one of them
+ * @change_size: size of one of them; 0 where @nr_changes is 0
  * @nr_tried: out: how many changes were tried
  * @nr_failed: out: how many of them have a result other than 0
  *
@@ -322,14 +321,13 @@ struct devepoll_wait_args {
  *
  * Return: the number of events, 0 when the time is over; or -1 with errno
  * EFAULT: the argument, the signal set or the array can't be read or written
- * (no event is lost);
- * EINVAL: max_events is 0 or too large, min_events is above it, unknown flags
- * or two that exclude each other, a wrong sigsetsize, an offset outside of the
- * mapping or not a multiple of 16; or what is wrong with the changes, as for
- * DEVEPOLL_CTL;
- * E2BIG: a part of the argument is not known to this kernel and not 0;
- * EINTR: a signal came before an event did;
- * EBUSY: a set of the 2001 interface.
+ * (no event is lost); EINVAL: max_events is 0 or too large, min_events is above
+ * it, unknown flags or two that exclude each other, a wrong sigsetsize, a
+ * member that says nothing here and is not 0, an offset outside of the mapping
+ * or not a multiple of 16; or what is wrong with the changes, as for
+ * DEVEPOLL_CTL; E2BIG: a part of the argument is not known to this kernel and
+ * not 0; EINTR: a signal came before an event did; EBUSY: a set of the 2001
+ * interface.
  */
 #define DEVEPOLL_WAIT		_IOWR(EP_IOC_MAGIC, 0x11, \
 				      struct devepoll_wait_args)
@@ -426,7 +424,8 @@ struct devepoll_signal {
  * A file of FUSE or a device of CUSE can't be added (EPERM), since a worker,
  * which can't be killed, would have to wait for a program's answer.  Each fd
  * counts as four of the user's watches, and all signal sets of the machine have
- * max_signals fds together (ENOSPC).
+ * max_signals fds together, those of one user no more than he leaves to others
+ * (ENOSPC).
  *
  * A real-time signal that kill(2) sent when RLIMIT_SIGPENDING left it no place
  * in the queue is lost if the last fd of the same signal leaves the set before
@@ -438,11 +437,79 @@ struct devepoll_signal {
  * caller is a thread of an io_uring, and DEVEPOLL_SIGNAL_THREAD is given;
  * E2BIG: a part of the argument is not known to this kernel and not 0;
  * EBUSY: the set belongs to one of the interfaces already, or to a signal;
- * ENOSPC: 256 other users have signal sets;
+ * ENOSPC: 256 other users have signal sets, and the caller is not root;
  * ENOMEM: no memory;
  * EINTR: the caller is being killed.
  */
 #define DEVEPOLL_SIGNAL		_IOW(EP_IOC_MAGIC, 0x13, struct devepoll_signal)
+
+/* The present devepoll_features.abi. */
+#define DEVEPOLL_ABI			1
+
+/* Bits of devepoll_features.features. */
+
+/* The short door is open: see there. */
+#define DEVEPOLL_FEATURE_FADVISE	0x0001ULL
+/* DEVEPOLL_SIGNAL. */
+#define DEVEPOLL_FEATURE_SIGNAL		0x0002ULL
+/* DEVEPOLL_CTL and DEVEPOLL_WAIT as commands of an io_uring... */
+#define DEVEPOLL_FEATURE_URING		0x0004ULL
+/* ...of which a wait may be left pending... */
+#define DEVEPOLL_FEATURE_URING_WAIT	0x0008ULL
+/* ...and be multishot. */
+#define DEVEPOLL_FEATURE_URING_MULTISHOT 0x0010ULL
+
+/**
+ * struct devepoll_features - result of DEVEPOLL_FEATURES
+ * @abi: the version of the interface, DEVEPOLL_ABI; it grows with what no bit
+ *	of @features tells
+ * @max_fds: the most fds of one set, the parameter of the module
+ * @features: DEVEPOLL_FEATURE_*
+ * @max_fd: the largest number that can be watched
+ * @max_changes: the most of devepoll_ctl.nr
+ * @max_events: the most of devepoll_wait_args.max_events
+ * @max_map_pages: the most pages of the mapping at DEVEPOLL_MAP_EVENTS
+ * @max_nested: how many sets may stand in one another
+ * @max_per_file: how many sets may watch one file, those of all users; one user
+ *	has a part of that
+ */
+struct devepoll_features {
+	__u32 abi;
+	__u32 max_fds;
+	__u64 features;
+	__u32 max_fd;
+	__u32 max_changes;
+	__u32 max_events;
+	__u32 max_map_pages;
+	__u32 max_nested;
+	__u32 max_per_file;
+};
+
+/**
+ * define DEVEPOLL_FEATURES - tell what the module can
+ *
+ * The argument is a struct devepoll_features, which is filled in as far as its
+ * size goes; what this kernel does not know is 0.  Works on any open of the
+ * device and makes it a set of no interface.
+ *
+ * Return: 0, or -1 with errno
+ * EFAULT: the argument can't be written;
+ * ENOTTY: not the device, or a module that is older than this request.
+ */
+#define DEVEPOLL_FEATURES	_IOR(EP_IOC_MAGIC, 0x14, \
+				     struct devepoll_features)
+
+/**
+ * DOC: open modes
+ *
+ * A set that was opened without write access can't be changed, one without read
+ * access can't be waited for or asked: EBADF, as of read(2) and write(2).
+ * Writing is EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
+ * DEVEPOLL_EPOLL_CTL and a DEVEPOLL_WAIT with changes; reading EP_POLL,
+ * EP_ISPOLLED, DEVEPOLL_WAIT and DEVEPOLL_EPOLL_WAIT.  mmap(2) wants reading,
+ * and the first mapping at DEVEPOLL_MAP_EVENTS writing, too (EACCES).  poll(2)
+ * says POLLERR of a set that can't be waited for, and no set takes it (EPERM).
+ */
 
 /**
  * DOC: short door
@@ -450,14 +517,25 @@ struct devepoll_signal {
  * Every request of the device can also be made as ``fadvise64(fd, argument,
  * 0, request)``: this way no security module looks at each call, as none
  * looks at epoll_wait(2), which saves about 250 instructions.  Access to the
- * device was checked when it was opened.
+ * device was checked when it was opened.  A length other than 0 is refused with
+ * EINVAL, as is a number for EP_ALLOC that is no int, or an argument of
+ * EP_FREE.
+ *
+ * The parameter fadvise of the module shuts the door, at any time: then
+ * fadvise64(2) says EINVAL to these requests, as of any other device, and the
+ * way is ioctl(2).  DEVEPOLL_FEATURES tells.
  *
  * Besides, the calls of epoll have a form that takes their arguments as they
  * are: DEVEPOLL_EPOLL_WAIT with the address of the struct epoll_event array as
  * offset and DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout in milliseconds) as
  * length; and DEVEPOLL_EPOLL_CTL(op) with the address of the struct
- * epoll_event as offset and the fd as length.  Their errors are those of
- * epoll_wait(2) and of epoll_ctl(2), and those of struct devepoll_change.
+ * epoll_event as offset and the fd as length (EBADF if that is no int).  Their
+ * errors are those of epoll_wait(2) and of epoll_ctl(2), and those of struct
+ * devepoll_change.
+ *
+ * DEVEPOLL_EPOLL_CTL(op) is also a command of an io_uring, whose bytes are a
+ * struct devepoll_event: the fd, its events and its data, which are 0 for
+ * DEVEPOLL_DEL (else EINVAL).
  */
 #define DEVEPOLL_EPOLL_WAIT	_IO(EP_IOC_MAGIC, 0x20)
 #define DEVEPOLL_EPOLL_CTL(op)	(_IO(EP_IOC_MAGIC, 0x20) + (op))

@@ -9,12 +9,8 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* struct pollfd: follow the C library; see linux/devepoll.h. */
-#ifdef __KERNEL__
-#include <linux/poll.h>
-#else
-#include <poll.h>
-#endif
+/* The program includes the header that it takes it from: see devepoll.h. */
+struct pollfd;
 
 /**
  * DOC: devpoll node

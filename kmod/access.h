@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What an open of a node may do, and by which call.
+ */
+#ifndef DEVEPOLL_ACCESS_H
+#define DEVEPOLL_ACCESS_H
+
+#include <linux/fs.h>
+
+extern bool dep_access_fadvise;
+
+/**
+ * dep_access_by_fadvise() - is the short door open?
+ *
+ * Return: true if requests may be made by fadvise64(2).
+ */
+static inline bool dep_access_by_fadvise(void)
+{
+	/* Parameter fadvise, which may be written at any time. */
+	return READ_ONCE(dep_access_fadvise);
+}
+
+bool dep_access_allows_part(const struct file *file, unsigned int cmd);
+
+/**
+ * dep_access_allows() - may a request be made on an open of this mode?
+ * @file: the open
+ * @cmd: the request, of either node, or one of the short door
+ *
+ * Return: true if so, or if there is no such request.
+ */
+static inline bool dep_access_allows(const struct file *file, unsigned int cmd)
+{
+	const fmode_t all = FMODE_READ | FMODE_WRITE;
+
+	return likely((file->f_mode & all) == all) ||
+	       dep_access_allows_part(file, cmd);
+}
+
+#endif /* DEVEPOLL_ACCESS_H */

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What this module can on this kernel, and its limits: so that a program asks,
+ * and does not try.
+ */
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
+
+#include "access.h"
+#include "compat.h"
+#include "features.h"
+#include "instance.h"
+#include "limits.h"
+
+static_assert(sizeof(struct devepoll_features) == 40);
+static_assert(offsetof(struct devepoll_features, features) == 8);
+static_assert(DEVEPOLL_FEATURES == 0x80285014);
+
+static u64 features_now(void)
+{
+	u64 bits = DEVEPOLL_FEATURE_SIGNAL | DEVEPOLL_FEATURE_URING;
+
+	if (dep_access_by_fadvise())
+		bits |= DEVEPOLL_FEATURE_FADVISE;
+	if (DEP_URING_CAN_CANCEL)
+		bits |= DEVEPOLL_FEATURE_URING_WAIT;
+	if (DEP_URING_CAN_SHOOT)
+		bits |= DEVEPOLL_FEATURE_URING_MULTISHOT;
+	return bits;
+}
+
+/**
+ * dep_features_ioctl() - DEVEPOLL_FEATURES
+ * @cmd: the request; its size is how much the program has room for
+ * @arg: the argument's address
+ *
+ * Context: process; sleeps.
+ * Return: 0;
+ * -EFAULT: the argument can't be written;
+ * -ENOTTY: no such request.
+ */
+long dep_features_ioctl(unsigned int cmd, unsigned long arg)
+{
+	const struct devepoll_features features = {
+		.abi = DEVEPOLL_ABI,
+		.max_fds = dep_max_fds,
+		.features = features_now(),
+		.max_fd = DEP_MAX_FD,
+		.max_changes = DEVEPOLL_MAX_CHANGES,
+		.max_events = DEVEPOLL_MAX_EVENTS,
+		.max_map_pages = DEP_AREA_PAGES_MOST,
+		.max_nested = DEP_NEST_MOST,
+		.max_per_file = DEP_ITEMS_PER_FILE,
+	};
+	void __user *to = (void __user *)arg;
+	size_t size = _IOC_SIZE(cmd), known = min(size, sizeof(features));
+
+	if (_IOC_DIR(cmd) != _IOC_READ || _IOC_TYPE(cmd) != EP_IOC_MAGIC ||
+	    _IOC_NR(cmd) != _IOC_NR(DEVEPOLL_FEATURES) || !size)
+		return -ENOTTY;
+	if (copy_to_user(to, &features, known) ||
+	    clear_user(to + known, size - known))
+		return -EFAULT;
+	return 0;
+}

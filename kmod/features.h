@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What this module can, as DEVEPOLL_FEATURES tells it.
+ */
+#ifndef DEVEPOLL_FEATURES_H
+#define DEVEPOLL_FEATURES_H
+
+#include <linux/types.h>
+
+long dep_features_ioctl(unsigned int cmd, unsigned long arg);
+
+#endif /* DEVEPOLL_FEATURES_H */

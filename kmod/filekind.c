@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What must be known of the kind of a file before it is watched.
+ *
+ * The operations of these files can't be reached from a module, but their file
+ * systems and their names can.
+ */
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/string.h>
+
+#include "filekind.h"
+
+static bool file_is_on(const struct file *file, unsigned long magic)
+{
+	return file_inode(file)->i_sb->s_magic == magic;
+}
+
+static bool file_is_named(const struct file *file, const char *name)
+{
+	return !strcmp(file->f_path.dentry->d_name.name, name);
+}
+
+/**
+ * dep_file_is_epoll() - is this a set of in-tree epoll?
+ * @file: a file that the caller has a reference on
+ *
+ * Sets in sets can form a cycle, and a cycle hangs the machine.  What an
+ * in-tree epoll file watches can't be seen.
+ *
+ * Return: true if it is.
+ */
+bool dep_file_is_epoll(const struct file *file)
+{
+	return file_is_on(file, ANON_INODE_FS_MAGIC) &&
+	       file_is_named(file, "[eventpoll]");
+}
+
+/**
+ * dep_file_consumes() - does ->poll() of this file take the event it tells of?
+ * @file: a file that the caller has a reference on
+ *
+ * A second ->poll() of such a file does not repeat the answer of the first.
+ * That is so for what procfs announces (mounts, swaps, the sysctls with a
+ * ->poll(), the list of input devices), for PSI triggers, there and in a
+ * cgroup, and for the buffer of a perf event.  Not for /proc/kmsg: to say again
+ * that it can be read could make a reader sleep.
+ *
+ * Return: true if it does.
+ */
+bool dep_file_consumes(const struct file *file)
+{
+	switch (file_inode(file)->i_sb->s_magic) {
+	case ANON_INODE_FS_MAGIC:
+		return file_is_named(file, "[perf_event]");
+	case PROC_SUPER_MAGIC:
+		return !file_is_named(file, "kmsg");
+	case CGROUP2_SUPER_MAGIC:
+		return strstr(file->f_path.dentry->d_name.name, ".pressure");
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The relay: wake-ups that can't be done in the wake function, because whoever
+ * is woken takes locks of his own, are done a moment later by the processor on
+ * which the event has happened.  Read the banner of instance.h first.
+ *
+ * One event may be for thousands of sets, with hundreds of epoll sets around
+ * each.  So there is one queue for each processor, not one for each set: an
+ * interrupt takes sets from it until its time is over and leaves the rest to a
+ * worker of the same processor, which yields to others like any thread of
+ * normal priority.  Who causes the events has to share his own processor with
+ * it, and nobody else's.
+ *
+ * Sets stand in lanes, by whose they are (person.h), which are served in turn:
+ * so nobody waits behind all the sets of another user.
+ */
+#include <linux/bitops.h>
+#include <linux/hash.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/wait_bit.h>
+
+#include "compat.h"
+#include "instance.h"
+#include "limits.h"
+#include "relay.h"
+
+DEFINE_PER_CPU(struct dep_relay, dep_relays);
+static struct workqueue_struct *relay_queue;
+
+static void lanes_init(struct dep_lanes *lanes)
+{
+	unsigned int i;
+
+	for (i = 0; i < DEP_RELAY_LANES; i++)
+		INIT_LIST_HEAD(&lanes->lane[i]);
+}
+
+static void lanes_move(struct dep_lanes *from, struct dep_lanes *to)
+{
+	unsigned int i;
+
+	for_each_set_bit(i, &from->filled, DEP_RELAY_LANES)
+		list_splice_tail_init(&from->lane[i], &to->lane[i]);
+	to->filled |= from->filled;
+	from->filled = 0;
+}
+
+/*
+ * Takes the next set, the sets of no user twice in a row while there are
+ * others; NULL if there is none.  It is served from now on.
+ */
+static struct dep_instance *relay_take(struct dep_relay *relay,
+				       struct dep_lanes *lanes)
+{
+	struct dep_instance *inst = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&relay->lock, flags);
+	while (lanes->filled && !inst) {
+		unsigned int i = find_next_bit_wrap(&lanes->filled,
+						    DEP_RELAY_LANES,
+						    lanes->turn + 1);
+
+		lanes->turn = i;
+		inst = list_first_entry_or_null(&lanes->lane[i],
+						struct dep_instance, in_relay);
+		if (inst) {
+			list_del_init(&inst->in_relay);
+			atomic_inc(&inst->serving);
+		}
+		if (list_empty(&lanes->lane[i]))
+			__clear_bit(i, &lanes->filled);
+	}
+	spin_unlock_irqrestore(&relay->lock, flags);
+	return inst;
+}
+
+/* The last touch: pairs with dep_relay_leave(). */
+static void relay_served(struct dep_instance *inst)
+{
+	/* Looks at nothing but the address. */
+	if (atomic_dec_and_test(&inst->serving))
+		wake_up_var(&inst->serving);
+}
+
+/* Leaves a set that was taken to the worker. */
+static void relay_put_off(struct dep_relay *relay, struct dep_instance *inst)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&relay->lock, flags);
+	dep_lanes_add(&relay->rest, &inst->in_relay, inst->lane);
+	spin_unlock_irqrestore(&relay->lock, flags);
+	relay_served(inst);
+}
+
+/* Wakes commands of rings, so many at most.  False if there are more. */
+static bool relay_wake_commands(struct dep_instance *inst, unsigned long *flags)
+{
+	unsigned int left = DEP_WAKE_BATCH;
+
+	lockdep_assert_held(&inst->lock);
+	for (; left && !list_empty(&inst->woken); left--) {
+		struct dep_waiter *waiter;
+
+		waiter = list_first_entry(&inst->woken, struct dep_waiter,
+					  link);
+		/* Off the list: nobody else has it now. */
+		list_del_init(&waiter->link);
+		spin_unlock_irqrestore(&inst->lock, *flags);
+		waiter->wake(waiter);
+		spin_lock_irqsave(&inst->lock, *flags);
+	}
+	return list_empty(&inst->woken);
+}
+
+/*
+ * Wakes who waits for a set that was taken, outside of any lock of the file
+ * that woke us.
+ */
+static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
+{
+	unsigned long flags;
+	__poll_t wake;
+	bool polled;
+
+	spin_lock_irqsave(&inst->lock, flags);
+	if (inst->owed && dep_instance_has_work(inst))
+		dep_instance_wake(inst);
+	inst->owed = false;
+	/* What comes from now on comes too late for this time. */
+	inst->relay = NULL;
+	wake = inst->poll_wake;
+	inst->poll_wake = 0;
+	if (!relay_wake_commands(inst, &flags))
+		dep_instance_relay(inst);
+	polled = inst->polled;
+	/* Who comes later sets polled again, after it has queued itself. */
+	inst->polled = waitqueue_active(&inst->poll_queue);
+	spin_unlock_irqrestore(&inst->lock, flags);
+
+	/*
+	 * io_uring and AIO take a key for the answer, so name it only if there
+	 * is an event, and not if a file has to be asked first.
+	 */
+	if (polled && (READ_ONCE(inst->pending) || wake))
+		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
+	else if (polled)
+		wake_up(&inst->poll_queue);
+	relay_served(inst);
+}
+
+/* Too many to be woken in an interrupt, be they on the queue or sets? */
+static bool instance_has_many_pollers(struct dep_instance *inst)
+{
+	wait_queue_head_t *queue = &inst->poll_queue;
+	wait_queue_entry_t *entry;
+	unsigned long flags;
+	u32 nr = 0;
+
+	if (READ_ONCE(inst->nr_outer) > DEP_POLLERS_AT_ONCE)
+		return true;
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry(entry, &queue->head, entry) {
+		if (++nr > DEP_POLLERS_AT_ONCE)
+			break;
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return nr > DEP_POLLERS_AT_ONCE;
+}
+
+/*
+ * May the interrupt serve another set?  What it has done is paid back by the
+ * time that passes, a part of it.  @most is how much the last set counts as at
+ * most, 0 if there was none.  Where the clock of the processor is not stable it
+ * stands still when the tick is overdue, as it may be after a walk over
+ * thousands of items: then a set counts as DEP_RELAY_SET_NS.
+ */
+static bool relay_has_time(struct dep_relay *relay, u64 most)
+{
+	u64 now = local_clock();
+	u64 past = now - relay->last;
+
+	relay->last = now;
+	if (most)
+		relay->debt += past ? min(past, most) : DEP_RELAY_SET_NS;
+	else
+		relay->debt -= min(relay->debt, past / DEP_RELAY_SHARE);
+	return relay->debt < DEP_RELAY_NS;
+}
+
+static void relay_interrupt(struct irq_work *irq)
+{
+	struct dep_relay *relay = container_of(irq, struct dep_relay, irq);
+	bool time = relay_has_time(relay, 0), work;
+	struct dep_instance *inst;
+	unsigned long flags;
+	u64 most;
+
+	while (time && (inst = relay_take(relay, &relay->fresh))) {
+		/* A signal set has a budget of its own. */
+		most = READ_ONCE(inst->onesig) ? DEP_RELAY_SET_NS : U64_MAX;
+		if (READ_ONCE(inst->polled) && instance_has_many_pollers(inst))
+			relay_put_off(relay, inst);
+		else
+			relay_serve(relay, inst);
+		time = relay_has_time(relay, most);
+	}
+
+	spin_lock_irqsave(&relay->lock, flags);
+	relay->raised = false;
+	lanes_move(&relay->fresh, &relay->rest);
+	work = relay->rest.filled && !relay->working;
+	relay->working |= work;
+	spin_unlock_irqrestore(&relay->lock, flags);
+	if (work)
+		queue_work_on(relay->cpu, relay_queue, &relay->work);
+}
+
+/* Runs on the same processor, unless that goes offline. */
+static void relay_work(struct work_struct *work)
+{
+	struct dep_relay *relay = container_of(work, struct dep_relay, work);
+	unsigned int left = DEP_WAKE_BATCH;
+	struct dep_instance *inst;
+	bool more;
+
+	while (left-- && (inst = relay_take(relay, &relay->rest))) {
+		relay_serve(relay, inst);
+		cond_resched();
+	}
+
+	spin_lock_irq(&relay->lock);
+	more = relay->rest.filled;
+	relay->working = more;
+	spin_unlock_irq(&relay->lock);
+	if (more)
+		queue_work_on(relay->cpu, relay_queue, &relay->work);
+}
+
+/* Wakes another one in the place of those who are late. */
+static void relay_look(struct dep_relay *relay, struct dep_instance *inst)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&inst->lock, flags);
+	if (dep_waiter_give_up(inst) && dep_instance_has_work(inst))
+		dep_instance_wake(inst);
+	/* Work may be off the list only because files are asked this moment. */
+	if (inst->nr_waiters && inst->awaited) {
+		spin_lock(&relay->lock);
+		list_add_tail(&inst->in_late, &relay->late);
+		spin_unlock(&relay->lock);
+	} else {
+		inst->late = NULL;
+	}
+	spin_unlock_irqrestore(&inst->lock, flags);
+	relay_served(inst);
+}
+
+static enum hrtimer_restart relay_tick(struct hrtimer *timer)
+{
+	struct dep_relay *relay = container_of(timer, struct dep_relay, timer);
+	unsigned int left = DEP_WAKE_BATCH;
+	u64 pause = DEP_LATE_NS;
+	struct dep_instance *inst;
+	unsigned long flags;
+	LIST_HEAD(late);
+	bool again;
+
+	spin_lock_irqsave(&relay->lock, flags);
+	list_splice_init(&relay->late, &late);
+	for (; left && !list_empty(&late); left--) {
+		inst = list_first_entry(&late, struct dep_instance, in_late);
+		list_del_init(&inst->in_late);
+		atomic_inc(&inst->serving);
+		spin_unlock_irqrestore(&relay->lock, flags);
+		relay_look(relay, inst);
+		spin_lock_irqsave(&relay->lock, flags);
+	}
+	/* An interrupt has done enough; the others are first the next time. */
+	if (!list_empty(&late))
+		pause /= DEP_RELAY_SHARE;
+	list_splice(&late, &relay->late);
+	again = !list_empty(&relay->late);
+	relay->ticking = again;
+	spin_unlock_irqrestore(&relay->lock, flags);
+	if (!again)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(pause));
+	return HRTIMER_RESTART;
+}
+
+/**
+ * dep_relay_watch() - see to it that who was woken comes
+ * @inst: the instance, locked; others sleep on, and it is not watched yet
+ *
+ * If he gets no processor the next one is woken.
+ */
+void dep_relay_watch(struct dep_instance *inst)
+{
+	/* Interrupts are off. */
+	struct dep_relay *relay = this_cpu_ptr(&dep_relays);
+	bool ticking;
+
+	lockdep_assert_held(&inst->lock);
+	inst->late = relay;
+	spin_lock(&relay->lock);
+	list_add_tail(&inst->in_late, &relay->late);
+	ticking = relay->ticking;
+	relay->ticking = true;
+	spin_unlock(&relay->lock);
+	if (!ticking)
+		hrtimer_start(&relay->timer, ns_to_ktime(DEP_LATE_NS),
+			      HRTIMER_MODE_REL);
+}
+
+/* Takes a set off a list of a relay, if nobody has taken it this moment. */
+static void relay_unlist(struct dep_relay **relay, struct list_head *place)
+{
+	if (!*relay)
+		return;
+	spin_lock(&(*relay)->lock);
+	if (list_empty(place)) {
+		spin_unlock(&(*relay)->lock);
+		return;
+	}
+	list_del_init(place);
+	spin_unlock(&(*relay)->lock);
+	*relay = NULL;
+}
+
+static bool relay_forget(struct dep_instance *inst)
+{
+	bool gone;
+
+	spin_lock_irq(&inst->lock);
+	relay_unlist(&inst->relay, &inst->in_relay);
+	relay_unlist(&inst->late, &inst->in_late);
+	gone = !inst->relay && !inst->late && !atomic_read(&inst->serving);
+	spin_unlock_irq(&inst->lock);
+	return gone;
+}
+
+/**
+ * dep_relay_leave() - take a set out of the relay, and wait for who serves it
+ * @inst: the instance; nothing adds it again
+ *
+ * Context: process; sleeps.
+ */
+void dep_relay_leave(struct dep_instance *inst)
+{
+	might_sleep();
+	/* Who serves it may put it back. */
+	while (!relay_forget(inst))
+		wait_var_event(&inst->serving, !atomic_read(&inst->serving));
+}
+
+/**
+ * dep_relay_init() - make the relays
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int __init dep_relay_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct dep_relay *relay = per_cpu_ptr(&dep_relays, cpu);
+
+		spin_lock_init(&relay->lock);
+		lanes_init(&relay->fresh);
+		lanes_init(&relay->rest);
+		init_irq_work(&relay->irq, relay_interrupt);
+		INIT_WORK(&relay->work, relay_work);
+		INIT_LIST_HEAD(&relay->late);
+		dep_hrtimer_setup(&relay->timer, relay_tick, CLOCK_MONOTONIC,
+				  HRTIMER_MODE_REL);
+		relay->cpu = cpu;
+	}
+	relay_queue = alloc_workqueue("devepoll_relay",
+				      WQ_PERCPU | WQ_CPU_INTENSIVE, 1);
+	return relay_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * dep_relay_exit() - wait for the relays; no set is left
+ *
+ * Context: process; sleeps.
+ */
+void dep_relay_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		irq_work_sync(&per_cpu_ptr(&dep_relays, cpu)->irq);
+		hrtimer_cancel(&per_cpu_ptr(&dep_relays, cpu)->timer);
+	}
+	/* After what queues it. */
+	destroy_workqueue(relay_queue);
+}

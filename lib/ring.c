@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * Rings of io_uring under the preload: when the program enters one, entries
+ * IORING_OP_EPOLL_CTL for sets of the device become commands of the device,
+ * which do the same and complete with the same results.
+ *
+ * There is no list of rings, as there is none of sets: a ring is mapped for as
+ * long as it is looked at, so that it ends when the program closes it, under
+ * whatever number and in whichever process.  What can't be asked of a ring is
+ * where the parts of its mapping are; but that is the same for all rings of one
+ * size and kind, and these shapes are remembered.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <linux/io_uring.h>
+
+#include "door.h"
+#include "ring.h"
+
+/* What older headers don't know. */
+#define SETUP_NO_MMAP		(1U << 14)
+#define SETUP_REGISTERED_ONLY	(1U << 15)
+#define SETUP_NO_SQARRAY	(1U << 16)
+#define SETUP_HYBRID_IOPOLL	(1U << 17)
+#define SETUP_CQE_MIXED		(1U << 18)
+#define ENTER_REGISTERED_RING	(1U << 4)
+#define REGISTER_RING_FDS	20
+#define REGISTER_RESIZE_RINGS	33
+#define REGISTER_USE_REGISTERED	(1U << 31)
+
+/* The kinds of rings whose entries can be found: of others there is no word. */
+#define SETUP_FAMILIAR	((SETUP_CQE_MIXED << 1) - 1 - IORING_SETUP_SQPOLL - \
+			 SETUP_NO_MMAP - SETUP_REGISTERED_ONLY)
+
+/* Where an entry has the bytes of a command. */
+#define SQE_COMMAND	48
+
+/* A number that an entry names as a set, and whether it is one of ours. */
+struct named {
+	int fd;
+	bool ours;
+};
+
+/* The size and the kind of a ring, and where the parts of its mapping are. */
+struct shape {
+	struct io_sqring_offsets sq;
+	uint32_t cq_entries_at;
+	uint32_t entries;
+	uint32_t cq_entries;
+	uint32_t flags;
+};
+
+/*
+ * An entry of @shapes does not change once its @ready is set.  @hints has the
+ * shape of the ring that was made last under a number; numbers share places.
+ */
+#define MAX_SHAPES	64
+static struct shape shapes[MAX_SHAPES];
+static atomic_bool ready[MAX_SHAPES];
+static atomic_bool unclear[MAX_SHAPES];
+static atomic_uint nr_shapes;
+static atomic_uchar hints[256];
+
+static atomic_bool sets_expected;
+
+/* A ring while it is looked at. */
+struct view {
+	const struct shape *shape;
+	char *ring;
+	size_t ring_size;
+	struct io_uring_sqe *sqes;
+	size_t sqes_size;
+};
+
+/**
+ * devepoll_ring_expect_sets() - there are sets of the device now
+ *
+ * Before that there is nothing in any ring that concerns us.
+ */
+void devepoll_ring_expect_sets(void)
+{
+	atomic_store_explicit(&sets_expected, true, memory_order_relaxed);
+}
+
+static bool are_sets_expected(void)
+{
+	return atomic_load_explicit(&sets_expected, memory_order_relaxed);
+}
+
+static atomic_uchar *hint(int fd)
+{
+	return &hints[(unsigned int)fd % (sizeof(hints) / sizeof(*hints))];
+}
+
+/*
+ * A ring tells its sizes, and not where its parts are: rings of two shapes that
+ * have the same sizes can't be told apart, and are not looked at.
+ */
+static bool is_unclear(unsigned int nr, const struct shape *shape)
+{
+	bool found = false;
+	unsigned int i;
+
+	for (i = 0; i < nr && i < MAX_SHAPES; i++) {
+		if (!atomic_load_explicit(&ready[i], memory_order_acquire) ||
+		    shapes[i].entries != shape->entries ||
+		    shapes[i].cq_entries != shape->cq_entries)
+			continue;
+		found = true;
+		if (!are_sets_expected())
+			atomic_store(&unclear[i], true);
+	}
+	return found;
+}
+
+/*
+ * The number of a shape; MAX_SHAPES if there have been too many of them, or if
+ * its rings would be taken for others that are looked at.
+ */
+static unsigned int remember(const struct shape *shape)
+{
+	unsigned int i, nr = atomic_load_explicit(&nr_shapes,
+						  memory_order_relaxed);
+	bool hidden;
+
+	for (i = 0; i < nr && i < MAX_SHAPES; i++) {
+		if (atomic_load_explicit(&ready[i], memory_order_acquire) &&
+		    !memcmp(&shapes[i], shape, sizeof(*shape)))
+			return i;
+	}
+	hidden = is_unclear(nr, shape);
+	if (nr >= MAX_SHAPES || (hidden && are_sets_expected()))
+		return MAX_SHAPES;
+	/* Two threads may remember the same twice. */
+	i = atomic_fetch_add_explicit(&nr_shapes, 1, memory_order_relaxed);
+	if (i >= MAX_SHAPES)
+		return MAX_SHAPES;
+	shapes[i] = *shape;
+	atomic_store(&unclear[i], hidden);
+	/* Pairs with the loads of it. */
+	atomic_store_explicit(&ready[i], true, memory_order_release);
+	return i;
+}
+
+static unsigned int remember_ring(const struct io_uring_params *params,
+				  unsigned int flags)
+{
+	struct shape shape;
+
+	/* Compared as bytes. */
+	memset(&shape, 0, sizeof(shape));
+	shape.sq = params->sq_off;
+	shape.cq_entries_at = params->cq_off.ring_entries;
+	shape.entries = params->sq_entries;
+	shape.cq_entries = params->cq_entries;
+	/* The rest does not say where the parts are. */
+	shape.flags = flags & (IORING_SETUP_SQE128 | SETUP_NO_SQARRAY |
+			       IORING_SETUP_IOPOLL);
+	return remember(&shape);
+}
+
+/**
+ * devepoll_ring_setup() - io_uring_setup(2)
+ * @entries: as there
+ * @params: as there
+ *
+ * A ring whose entries can't be seen before the kernel takes them is refused
+ * once there are sets that they could be for.
+ *
+ * Return: as there, or
+ * -EPERM: a ring that the kernel polls by itself;
+ * -EINVAL: another kind of ring whose entries can't be found;
+ * -ENOMEM: too many kinds of rings, or one that can't be told from another.
+ */
+long devepoll_ring_setup(unsigned int entries, void *params)
+{
+	struct io_uring_params *p = params;
+	unsigned int number, flags;
+	long fd;
+
+	if (!devepoll_door_readable(p, sizeof(*p)))
+		return raw_call(SYS_io_uring_setup, entries, (long)p, 0, 0, 0,
+				0);
+	flags = p->flags;
+	if (are_sets_expected() && flags & IORING_SETUP_SQPOLL)
+		return -EPERM;
+	if (are_sets_expected() && flags & ~SETUP_FAMILIAR)
+		return -EINVAL;
+	fd = raw_call(SYS_io_uring_setup, entries, (long)p, 0, 0, 0, 0);
+	if (fd < 0 || flags & ~SETUP_FAMILIAR)
+		return fd;
+	number = remember_ring(p, flags);
+	if (number < MAX_SHAPES) {
+		atomic_store_explicit(hint(fd), number, memory_order_relaxed);
+		return fd;
+	}
+	if (!are_sets_expected())
+		return fd;
+	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	return -ENOMEM;
+}
+
+static void *map(int fd, size_t size, uint64_t offset)
+{
+#ifdef __LP64__
+	long ret = raw_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_POPULATE, fd, offset);
+#else
+	long ret = raw_call(SYS_mmap2, 0, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_POPULATE, fd, offset >> 12);
+#endif
+	return ret < 0 && ret >= -4095 ? NULL : (void *)ret;
+}
+
+static void unmap(void *address, size_t size)
+{
+	if (address)
+		raw_call(SYS_munmap, (long)address, size, 0, 0, 0, 0);
+}
+
+static _Atomic uint32_t *word(const struct view *view, uint32_t at)
+{
+	return (_Atomic uint32_t *)(view->ring + at);
+}
+
+static uint32_t read_word(const struct view *view, uint32_t at)
+{
+	return atomic_load_explicit(word(view, at), memory_order_acquire);
+}
+
+static size_t ring_size(const struct shape *shape)
+{
+	uint32_t end = shape->sq.ring_entries;
+
+	if (!(shape->flags & SETUP_NO_SQARRAY))
+		return shape->sq.array +
+		       shape->entries * (size_t)sizeof(uint32_t);
+	if (shape->cq_entries_at > end)
+		end = shape->cq_entries_at;
+	return end + sizeof(uint32_t);
+}
+
+static size_t sqe_size(const struct shape *shape)
+{
+	return sizeof(struct io_uring_sqe) <<
+	       !!(shape->flags & IORING_SETUP_SQE128);
+}
+
+/* Whether the ring behind the number is of this shape; then it is mapped. */
+static bool map_as(struct view *view, int fd, const struct shape *shape)
+{
+	view->shape = shape;
+	view->ring_size = ring_size(shape);
+	view->ring = map(fd, view->ring_size, IORING_OFF_SQ_RING);
+	if (!view->ring)
+		return false;
+	if (read_word(view, shape->sq.ring_entries) == shape->entries &&
+	    read_word(view, shape->cq_entries_at) == shape->cq_entries)
+		return true;
+	unmap(view->ring, view->ring_size);
+	return false;
+}
+
+/* Another kind of file may not be mapped: to read it could be fatal. */
+static bool is_ring(int fd)
+{
+	long ret = raw_call(SYS_io_uring_enter, fd, 0, 0, 0, 0, 0);
+
+	return ret == 0 || ret == -EBADFD;
+}
+
+static bool map_ring(struct view *view, int fd)
+{
+	unsigned int nr = atomic_load_explicit(&nr_shapes,
+					       memory_order_relaxed);
+	unsigned int likely_one = atomic_load_explicit(hint(fd),
+						       memory_order_relaxed);
+	unsigned int i, n;
+
+	if (!nr || !is_ring(fd))
+		return false;
+	for (i = 0; i <= nr && i <= MAX_SHAPES; i++) {
+		n = i ? i - 1 : likely_one;
+		if ((!i || n != likely_one) &&
+		    atomic_load_explicit(&ready[n], memory_order_acquire) &&
+		    !atomic_load(&unclear[n]) && map_as(view, fd, &shapes[n]))
+			return true;
+	}
+	return false;
+}
+
+static struct io_uring_sqe *entry(const struct view *view, uint32_t place)
+{
+	const struct shape *shape = view->shape;
+	uint32_t at = place & (shape->entries - 1);
+
+	if (!(shape->flags & SETUP_NO_SQARRAY))
+		at = read_word(view, shape->sq.array + at * sizeof(uint32_t));
+	if (at >= shape->entries)
+		return NULL;
+	return (void *)((char *)view->sqes + at * sqe_size(shape));
+}
+
+static bool is_change(const struct io_uring_sqe *sqe)
+{
+	/* Pairs with the release in translate(). */
+	return __atomic_load_n(&sqe->opcode, __ATOMIC_ACQUIRE) ==
+	       IORING_OP_EPOLL_CTL;
+}
+
+static bool is_ours(struct named *named, int fd)
+{
+	if (named->fd != fd)
+		*named = (struct named) {
+			.fd = fd,
+			.ours = devepoll_door_is_device(fd),
+		};
+	return named->ours;
+}
+
+/* Makes a change into a command, unless the kernel is to say what is wrong. */
+static void translate(struct io_uring_sqe *sqe, size_t size,
+		      struct named *named)
+{
+	const struct epoll_event *event = (void *)(uintptr_t)sqe->addr;
+	const struct io_uring_sqe old = *sqe;
+	struct devepoll_event change = { .fd = old.off };
+	struct io_uring_sqe made;
+	int op = old.len;
+
+	if (op < EPOLL_CTL_ADD || op > EPOLL_CTL_MOD || old.ioprio ||
+	    old.buf_index || old.splice_fd_in ||
+	    old.flags & IOSQE_BUFFER_SELECT || !is_ours(named, old.fd))
+		return;
+	if (op != EPOLL_CTL_DEL) {
+		if (!devepoll_door_readable(event, sizeof(*event)))
+			return;
+		change.data = event->data.u64;
+		change.events = event->events;
+	}
+	memset(&made, 0, sizeof(made));
+	made.opcode = old.opcode;
+	/* The number of a set is never one of the ring's own table. */
+	made.flags = old.flags & ~IOSQE_FIXED_FILE;
+	made.fd = old.fd;
+	made.cmd_op = DEVEPOLL_EPOLL_CTL(op);
+	made.user_data = old.user_data;
+	made.personality = old.personality;
+	memcpy((char *)&made + SQE_COMMAND, &change, sizeof(change));
+	memcpy(sqe, &made, sizeof(made));
+	memset((char *)sqe + sizeof(made), 0, size - sizeof(made));
+	/*
+	 * At last: until then another thread that enters sees a change, and
+	 * waits for us.  Pairs with is_change().
+	 */
+	__atomic_store_n(&sqe->opcode, IORING_OP_URING_CMD, __ATOMIC_RELEASE);
+}
+
+/*
+ * Two threads may enter one ring at once, and each has to find all that is
+ * pending as the kernel shall see it.  A lock by the number of the process is
+ * free in the child of a fork that found it taken.
+ */
+static _Atomic int looking;
+
+static void look_begin(uint64_t *signals)
+{
+	const uint64_t all = ~0ULL;
+	int me, holder;
+
+	raw_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all,
+		 (long)signals, KERNEL_SIGSET_SIZE, 0, 0);
+	me = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	for (;;) {
+		holder = 0;
+		if (atomic_compare_exchange_strong(&looking, &holder, me))
+			return;
+		if (holder != me)
+			atomic_compare_exchange_strong(&looking, &holder, 0);
+		else
+			raw_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	}
+}
+
+static void look_end(const uint64_t *signals)
+{
+	atomic_store_explicit(&looking, 0, memory_order_release);
+	raw_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)signals, 0,
+		 KERNEL_SIGSET_SIZE, 0, 0);
+}
+
+/* All that is pending, as another thread may have the kernel take ours. */
+static void translate_pending(const struct view *view)
+{
+	struct named named = { .fd = -1 };
+	struct io_uring_sqe *sqe;
+	uint32_t place, tail;
+	uint64_t signals;
+	bool any = false;
+
+	place = read_word(view, view->shape->sq.head);
+	tail = read_word(view, view->shape->sq.tail);
+	if (tail - place > view->shape->entries)
+		return;
+	for (; !any && place != tail; place++) {
+		sqe = entry(view, place);
+		any = sqe && is_change(sqe);
+	}
+	if (!any)
+		return;
+
+	look_begin(&signals);
+	for (place = read_word(view, view->shape->sq.head); place != tail &&
+	     tail - place <= view->shape->entries; place++) {
+		sqe = entry(view, place);
+		if (sqe && is_change(sqe))
+			translate(sqe, sqe_size(view->shape), &named);
+	}
+	look_end(&signals);
+}
+
+static void look(int fd)
+{
+	struct view view;
+
+	if (!map_ring(&view, fd))
+		return;
+	/* No change can be made by a ring whose completions are polled for. */
+	if (!(view.shape->flags & IORING_SETUP_IOPOLL) &&
+	    read_word(&view, view.shape->sq.head) !=
+	    read_word(&view, view.shape->sq.tail)) {
+		view.sqes_size = view.shape->entries * sqe_size(view.shape);
+		view.sqes = map(fd, view.sqes_size, IORING_OFF_SQES);
+		if (view.sqes)
+			translate_pending(&view);
+		unmap(view.sqes, view.sqes_size);
+	}
+	unmap(view.ring, view.ring_size);
+}
+
+/**
+ * devepoll_ring_enter() - io_uring_enter(2)
+ * @fd: as there, and so are the others
+ * @to_submit: as above
+ * @min_complete: as above
+ * @flags: as above
+ * @arg: as above
+ * @size: as above
+ *
+ * Return: as there.
+ */
+long devepoll_ring_enter(int fd, unsigned int to_submit,
+			 unsigned int min_complete, unsigned int flags,
+			 const void *arg, size_t size)
+{
+	if (to_submit && are_sets_expected() &&
+	    !(flags & ENTER_REGISTERED_RING))
+		look(fd);
+	return raw_call(SYS_io_uring_enter, fd, to_submit, min_complete, flags,
+			(long)arg, size);
+}
+
+/**
+ * devepoll_ring_register() - io_uring_register(2)
+ * @fd: as there, and so are the others
+ * @opcode: as above
+ * @arg: as above
+ * @nr: as above
+ *
+ * What would hide a ring is refused as by a kernel that does not know of it:
+ * to enter it by another number than its own, and to give it another size.
+ *
+ * Return: as there.
+ */
+long devepoll_ring_register(int fd, unsigned int opcode, void *arg,
+			    unsigned int nr)
+{
+	unsigned int what = opcode & ~REGISTER_USE_REGISTERED;
+
+	if (are_sets_expected() &&
+	    (what == REGISTER_RING_FDS || what == REGISTER_RESIZE_RINGS))
+		return -EINVAL;
+	return raw_call(SYS_io_uring_register, fd, opcode, (long)arg, nr, 0,
+			0);
+}
