@@ -69,6 +69,7 @@ TEST(request_numbers_of_the_extended_interface_stay)
 	EXPECT_EQ(0xc0405011, (unsigned int)DEVEPOLL_WAIT);
 	EXPECT_EQ(0x80505012, (unsigned int)DEVEPOLL_STATS);
 	EXPECT_EQ(0x40085013, (unsigned int)DEVEPOLL_SIGNAL);
+	EXPECT_EQ(0x80285014, (unsigned int)DEVEPOLL_FEATURES);
 	EXPECT_EQ(0x5020, (unsigned int)DEVEPOLL_EPOLL_WAIT);
 	EXPECT_EQ(0x5021, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD));
 	EXPECT_EQ(0x5022, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL));
@@ -96,6 +97,9 @@ TEST(structs_of_the_extended_interface_stay)
 	EXPECT_EQ(80, sizeof(struct devepoll_stats));
 	EXPECT_EQ(8, sizeof(struct devepoll_signal));
 	EXPECT_EQ(4, offsetof(struct devepoll_signal, flags));
+	EXPECT_EQ(40, sizeof(struct devepoll_features));
+	EXPECT_EQ(8, offsetof(struct devepoll_features, features));
+	EXPECT_EQ(36, offsetof(struct devepoll_features, max_per_file));
 }
 
 /* Which layout, and where its bytes are. */

@@ -7,10 +7,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -21,6 +28,8 @@
 #define WATCHES_FILE	"/sys/module/devepoll/parameters/max_user_watches"
 #define MAX_FDS_FILE	"/sys/module/devepoll/parameters/max_fds"
 #define ITEMS_PER_FILE	4096
+#define HEADS_PER_FILE	4096
+#define STACK		16384
 #define FIRST		1000
 #define WATCHES		100
 
@@ -84,6 +93,17 @@ static int change_range(int set, int op, int flags, int first, int n)
 	return ret == n && (int)failed == n - made ? made : -EPROTO;
 }
 
+static int change_one(int set, int op, int fd)
+{
+	struct devepoll_change change = {
+		.op = op,
+		.fd = fd,
+		.events = op == DEVEPOLL_DEL ? 0 : EPOLLIN,
+	};
+
+	return dep_change(set, &change);
+}
+
 static int add_some(int set, int first, int n)
 {
 	return change_range(set, DEVEPOLL_ADD, 0, first, n);
@@ -133,6 +153,78 @@ TEST_F(bound, of_a_file_counts_all_sets)
 	ASSERT_EQ(0, close(a));
 	EXPECT_EQ(half, add_some(b, FIRST + half, half + 10));
 	ASSERT_EQ(0, close(b));
+}
+
+/* A process, with our memory, that adds the fd and stays. */
+struct adder {
+	int set;
+	int fd;
+	int ret;
+	atomic_int told;
+	atomic_int *end;
+};
+
+static int adder_main(void *arg)
+{
+	struct adder *adder = arg;
+
+	adder->ret = change_one(adder->set, DEVEPOLL_ADD, adder->fd);
+	if (!adder->ret)
+		adder->ret = change_one(adder->set, DEVEPOLL_DEL, adder->fd);
+	atomic_store(&adder->told, 1);
+	while (!atomic_load(adder->end))
+		syscall(SYS_futex, adder->end, FUTEX_WAIT, 0, NULL, NULL, 0);
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+/* What its ADD gave, or -errno. */
+static int add_in_process(int set, int fd, atomic_int *end, char *stack)
+{
+	struct adder adder = { .set = set, .fd = fd, .end = end };
+	struct adder *shared = (struct adder *)stack;
+
+	*shared = adder;
+	/* As vfork(2) does, but it goes on. */
+	if (clone(adder_main, stack + STACK, CLONE_VM | SIGCHLD, shared) < 0)
+		return -errno;
+	return await(atomic_load(&shared->told)) ? shared->ret : -ETIMEDOUT;
+}
+
+/*
+ * A signalfd has a wait queue for each process that adds it, and what it was
+ * queued on stays as long as anybody watches it.
+ */
+TEST_F(bound, of_a_file_counts_its_wait_queues)
+{
+	static atomic_int end;
+	int set = dep_open(), i, n, fd, other, ret = 0;
+	char *stacks;
+	sigset_t mask;
+
+	if (slowness() > 1)
+		SKIP(return, "too many processes for a slow kernel");
+	stacks = mmap(NULL, (size_t)(HEADS_PER_FILE + 1) * STACK,
+		      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS |
+		      MAP_NORESERVE, -1, 0);
+	ASSERT_TRUE(stacks != MAP_FAILED);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	fd = signalfd(-1, &mask, SFD_NONBLOCK);
+	other = dup(fd);
+	ASSERT_EQ(0, change_one(set, DEVEPOLL_ADD, fd));
+	for (n = 1; n <= HEADS_PER_FILE && !ret; n++)
+		ret = add_in_process(set, other, &end, stacks + n * STACK);
+	EXPECT_EQ(-ENOSPC, ret);
+	EXPECT_EQ(HEADS_PER_FILE + 1, n);
+	/* Where one was queued goes with it, and makes room. */
+	atomic_store(&end, 1);
+	syscall(SYS_futex, &end, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	for (i = 1; i < n; i++)
+		ASSERT_LT(0, wait(NULL));
+	EXPECT_EQ(0, add_in_process(set, other, &end, stacks + STACK));
+	ASSERT_LT(0, wait(NULL));
+	ASSERT_EQ(0, close(set));
 }
 
 TEST_F(bound, of_a_user_counts_all_his_sets)

@@ -51,7 +51,6 @@ FIXTURE_SETUP(change_wait)
 	self->args = (struct devepoll_wait_args){
 		.events = address_of(self->out),
 		.max_events = ROOM,
-		.change_size = sizeof(struct devepoll_change),
 		.nr_tried = POISON,
 		.nr_failed = POISON,
 	};
@@ -66,6 +65,7 @@ FIXTURE_TEARDOWN(change_wait)
 	do {								\
 		self->args.changes = address_of(changes);		\
 		self->args.nr_changes = ARRAY_SIZE(changes);		\
+		self->args.change_size = sizeof((changes)[0]);		\
 	} while (0)
 
 #define call() variant->request(self->set.fd, DEVEPOLL_WAIT, &self->args)
@@ -112,13 +112,15 @@ TEST_F(change_wait, without_changes_tells_nothing_of_them)
 	EXPECT_EQ(POISON, self->args.nr_failed);
 }
 
-TEST_F(change_wait, without_changes_looks_at_nothing_of_them)
+TEST_F(change_wait, without_changes_takes_nothing_of_them)
 {
 	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLOUT));
 	self->args.changes = 1;
-	self->args.change_size = 0;
-	EXPECT_EQ(1, call());
+	EXPECT_EQ(-EINVAL, call());
+	self->args.changes = 0;
 	self->args.change_size = 7;
+	EXPECT_EQ(-EINVAL, call());
+	self->args.change_size = 0;
 	EXPECT_EQ(1, call());
 }
 
@@ -251,6 +253,7 @@ TEST_F(change_wait, tells_how_far_it_came_in_bad_memory)
 			CHANGE(DEL, self->event, 0);
 		self->args.changes = address_of(changes);
 		self->args.nr_changes = 4;
+		self->args.change_size = sizeof(*changes);
 		self->args.timeout = DEVEPOLL_FOREVER;
 		EXPECT_EQ(0, call());
 		EXPECT_EQ(2, self->args.nr_tried);
@@ -266,6 +269,7 @@ TEST_F(change_wait, of_bad_memory_alone_fails_and_takes_no_event)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	self->args.changes = address_of(changes_at_edge(0, PROT_NONE));
 	self->args.nr_changes = 1;
+	self->args.change_size = sizeof(struct devepoll_change);
 	EXPECT_EQ(-EFAULT, call());
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
 }
@@ -309,6 +313,7 @@ TEST_F(change_wait, serves_an_echo_with_one_call_a_round)
 	ASSERT_EQ(0, unix_pair(fds, SOCK_STREAM));
 	change.fd = fds[0];
 	self->args.changes = address_of(&change);
+	self->args.change_size = sizeof(change);
 	self->args.timeout = DEVEPOLL_FOREVER;
 	for (i = 0; i < 100; i++) {
 		/* In turn to read and to write, one-shot. */

@@ -190,6 +190,17 @@ TEST_F(closed, is_not_told_of_a_ghost_that_is_removed)
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->fds[0], 0));
 }
 
+TEST_F(closed, is_not_told_of_a_stale_number_that_is_removed)
+{
+	int kept = dup(self->fds[0]), event = eventfd_new();
+
+	ASSERT_LE(0, kept);
+	ASSERT_EQ(self->fds[0], dup2(event, self->fds[0]));
+	ASSERT_EQ(0, eset_del(&self->set, self->fds[0]));
+	ASSERT_EQ(0, put_byte(self->fds[1]));
+	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->fds[0], 0));
+}
+
 TEST_F(closed, is_not_told_unasked)
 {
 	int event = eventfd_new();

@@ -306,6 +306,20 @@ struct busy_poll_params {
 #define GET_BUSY_POLL	_IOR(0x8a, 0x02, struct busy_poll_params)
 
 /* epoll has them from Linux 6.9 on. */
+/* By the call itself: libraries hide bits of the kernel's. */
+static long raw_fcntl(int fd, int cmd, long arg)
+{
+	return syscall(SYS_fcntl, fd, cmd, arg);
+}
+
+TEST_F(ctl, shows_the_flags_of_epoll_fds)
+{
+	EXPECT_EQ(O_RDWR, raw_fcntl(self->set.fd, F_GETFL, 0));
+	ASSERT_EQ(0, raw_fcntl(self->set.fd, F_SETFL, O_RDWR | O_NONBLOCK));
+	EXPECT_EQ(O_RDWR | O_NONBLOCK, raw_fcntl(self->set.fd, F_GETFL, 0));
+	EXPECT_EQ(FD_CLOEXEC, raw_fcntl(self->set.fd, F_GETFD, 0));
+}
+
 TEST_F(ctl, has_no_busy_polling)
 {
 	struct busy_poll_params params = {};

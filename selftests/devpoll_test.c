@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/devepoll.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -49,6 +50,19 @@ TEST(node_is_a_misc_device_that_is_open_to_all)
 	EXPECT_EQ(10, major(st.st_rdev));
 	EXPECT_NE(124, minor(st.st_rdev));
 	EXPECT_EQ(0666, st.st_mode & 07777);
+}
+
+TEST(set_shows_the_flags_of_any_node)
+{
+	int set = open("/dev/poll", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	ASSERT_LE(0, set);
+	ASSERT_LE(0, null);
+	EXPECT_EQ(syscall(SYS_fcntl, null, F_GETFL),
+		  syscall(SYS_fcntl, set, F_GETFL));
+	close(set);
+	close(null);
 }
 
 TEST(the_first_request_tells_what_the_writes_before_it_meant)
@@ -552,6 +566,37 @@ TEST_F(devpoll, the_other_face_is_refused)
 		return;
 	EXPECT_EQ(-EBUSY, dp_ioctl(self->fd, DP_ALLOC, (void *)10));
 	EXPECT_EQ(-EBUSY, dp_ioctl(self->fd, DP_FREE, NULL));
+}
+
+/* Of a set that has no face yet. */
+TEST_F(devpoll, a_request_that_fails_chooses_no_face)
+{
+	enum dp_face other = self->face == DP_LINUX ? DP_SOLARIS : DP_LINUX;
+	const long page = getpagesize();
+	void *nowhere = mmap(NULL, page, PROT_NONE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct pollfd entry = { .fd = self->fds[0] };
+	int fd = dp_open();
+
+	ASSERT_LE(0, fd);
+	ASSERT_TRUE(nowhere != MAP_FAILED);
+	ASSERT_EQ(8, dp_set(fd, self->fds[0], POLLOUT));
+	EXPECT_EQ(-EINVAL, dp_ioctl(fd, DP_ALLOC, NULL));
+	EXPECT_EQ(-EINVAL, dp_ioctl(fd, DP_FREE, NULL));
+	EXPECT_EQ(-EFAULT, dp_ioctl(fd, DP_POLL, NULL));
+	EXPECT_EQ(-EFAULT, dp_ioctl(fd, DP_SOLARIS_POLL, NULL));
+	EXPECT_EQ(-EFAULT, dp_ispolled(other, fd, nowhere));
+	EXPECT_EQ(-EINVAL, dp_wait(other, fd, &entry, 0, 0));
+	EXPECT_EQ(other == DP_LINUX ? -EINVAL : -EFAULT,
+		  dp_wait(other, fd, NULL, 1, 0));
+	EXPECT_EQ(-EFAULT, dp_wait(other, fd, nowhere, 1, 0));
+	ASSERT_EQ(0, mprotect(nowhere, page, PROT_READ));
+	EXPECT_EQ(-EFAULT, dp_wait(other, fd, nowhere, 1, 0));
+	/* Still either: so this one is chosen now. */
+	EXPECT_EQ(POLLOUT, dp_wait_one(self->face, fd, self->fds[0], 0));
+	EXPECT_EQ(-EBUSY, dp_wait(other, fd, &entry, 1, 0));
+	EXPECT_EQ(0, munmap(nowhere, page));
+	EXPECT_EQ(0, close(fd));
 }
 
 TEST_F(devpoll, requests_of_dev_epoll_are_none)

@@ -311,6 +311,26 @@ TEST_F(edge, hundreds_of_events_come_in_one_call)
 
 DEVEPOLL_FIXTURE(slot, ROOM)
 
+/* An eventfd tells of a write by POLLIN and of a read by POLLOUT. */
+TEST_F(slot, that_moves_keeps_its_own_events)
+{
+	struct pollfd out[4];
+	int first = eventfd_new();
+	int moved = eventfd_new();
+
+	ASSERT_EQ(0, set_add(&self->set, first, POLLIN));
+	ASSERT_EQ(0, set_add(&self->set, moved, POLLIN | POLLOUT));
+	EXPECT_EQ(1, set_drain(&self->set));
+	ASSERT_EQ(0, eventfd_post(first));
+	ASSERT_EQ(0, eventfd_post(moved));
+	ASSERT_EQ(0, eventfd_take(moved));
+	ASSERT_EQ(0, set_remove(&self->set, first));
+	ASSERT_EQ(1, set_wait(&self->set, out, 4, 0));
+	EXPECT_EQ(moved, out[0].fd);
+	EXPECT_EQ(POLLIN | POLLOUT, out[0].events);
+	EXPECT_EQ(POLLIN | POLLOUT, out[0].revents);
+}
+
 TEST_F(slot, carries_the_events_that_were_asked_for)
 {
 	struct pollfd out[2];

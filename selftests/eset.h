@@ -38,6 +38,8 @@ enum eset_trait {
 	TAKES_TURNS		= 1 << 1,
 	/* an in-tree epoll can be a member */
 	TAKES_EPOLL_IN		= 1 << 2,
+	/* what a file said that was not handed out is told later */
+	KEEPS_ANSWERS		= 1 << 3,
 };
 
 struct eset_ops {
@@ -148,6 +150,8 @@ int ewaiters_done(struct ewaiter *w, int n);
 /* The requests of the device themselves, 0 or more or -errno. */
 int dep_request(int fd, unsigned long request, void *arg);
 int dep_request_by_door(int fd, unsigned long request, void *arg);
+/* fadvise64(2), with its arguments as they are. */
+int dep_door(int fd, uint64_t offset, uint64_t length, unsigned int request);
 int dep_epoll_ctl(int fd, int op, int member, struct epoll_event *event);
 int dep_epoll_wait(int fd, struct epoll_event *out, int max, int ms);
 /* One change by DEVEPOLL_CTL; its result. */

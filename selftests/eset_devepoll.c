@@ -46,6 +46,11 @@ int dep_request_by_door(int fd, unsigned long request, void *arg)
 	return negated(door(fd, address_of(arg), 0ULL, request));
 }
 
+int dep_door(int fd, uint64_t offset, uint64_t length, unsigned int request)
+{
+	return negated(door(fd, offset, length, request));
+}
+
 int dep_epoll_ctl(int fd, int op, int member, struct epoll_event *event)
 {
 	return negated(door(fd, address_of(event), (uint64_t)member,
@@ -280,7 +285,7 @@ static int door_wait(struct eset *set, struct epoll_event *out, int max, int ms)
 
 const struct eset_ops eset_devepoll = {
 	.name		= "/dev/epoll",
-	.traits		= TAKES_TURNS,
+	.traits		= TAKES_TURNS | KEEPS_ANSWERS,
 	.wait_syscall	= SYS_ioctl,
 	.pwait2_syscall	= SYS_ioctl,
 	.open		= device_open,
@@ -293,7 +298,7 @@ const struct eset_ops eset_devepoll = {
 
 const struct eset_ops eset_devepoll_door = {
 	.name		= "/dev/epoll by the short door",
-	.traits		= TAKES_TURNS,
+	.traits		= TAKES_TURNS | KEEPS_ANSWERS,
 	.wait_syscall	= SYS_DOOR,
 	.pwait2_syscall	= SYS_DOOR,
 	.open		= device_open,
@@ -306,7 +311,7 @@ const struct eset_ops eset_devepoll_door = {
 
 const struct eset_ops eset_devepoll_mapped = {
 	.name		= "/dev/epoll into its mapping",
-	.traits		= TAKES_TURNS,
+	.traits		= TAKES_TURNS | KEEPS_ANSWERS,
 	.wait_syscall	= SYS_ioctl,
 	.pwait2_syscall	= SYS_ioctl,
 	.open		= device_open,

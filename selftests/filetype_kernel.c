@@ -276,8 +276,9 @@ static int open_pressure(struct probe *probe)
 
 	if (ret)
 		return ret;
-	if (write(probe->fd, trigger, sizeof(trigger)) < 0 ||
-	    write(probe->twin, trigger, sizeof(trigger)) < 0)
+	/* The newest trigger is looked at first, so the twin's is the last. */
+	if (write(probe->twin, trigger, sizeof(trigger)) < 0 ||
+	    write(probe->fd, trigger, sizeof(trigger)) < 0)
 		return -errno;
 	return 0;
 }

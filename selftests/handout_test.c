@@ -4,6 +4,7 @@
  * its eyes, and pages that go while others wait.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -195,15 +196,17 @@ FIXTURE_TEARDOWN(pages)
 
 TEST_F(pages, that_are_freed_end_every_wait)
 {
-	struct waiter waiters[3];
+	/* More than are woken at a time. */
+	enum { CROWD = 70 };
+	static struct waiter waiters[CROWD];
 	int i;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < CROWD; i++)
 		ASSERT_EQ(0, waiter_start(&waiters[i], &self->set, -1));
 	ASSERT_EQ(0, munmap(self->set.map, SIZE));
 	self->set.map = NULL;
 	ASSERT_EQ(0, dep_free(self->set.fd));
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < CROWD; i++)
 		EXPECT_EQ(-EINVAL, waiter_join(&waiters[i]));
 }
 
@@ -234,6 +237,46 @@ TEST_F(pages, that_were_mapped_again_serve_an_old_wait)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, waiter_join(&waiter));
 	EXPECT_EQ(self->event, waiter.out[0].fd);
+}
+
+/* Takes the first event, and executes a program that knows no set. */
+static void read_and_execute(struct set *set, int told, int order)
+{
+	struct pollfd out[2];
+
+	if (set_wait(set, out, 2, -1) != 1 || put_byte(told) ||
+	    read(order, out, 1) != 1)
+		_exit(1);
+	execl("/bin/sleep", "sleep", "1000", NULL);
+	_exit(2);
+}
+
+TEST_F(pages, are_free_again_when_their_reader_executes_a_program)
+{
+	struct waiter waiter;
+	int told[2], order[2];
+	pid_t reader;
+	char byte;
+
+	/* Both ends block. */
+	ASSERT_EQ(0, pipe(told));
+	ASSERT_EQ(0, pipe(order));
+	reader = fork();
+	ASSERT_LE(0, reader);
+	if (!reader)
+		read_and_execute(&self->set, told[1], order[0]);
+	ASSERT_EQ(0, await_sleep(reader, SYS_ioctl));
+	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(1, read(told[0], &byte, 1));
+	/* What comes now is the waiter's, once the first pages are free. */
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_TRUE(waiter_stays(&waiter));
+	ASSERT_EQ(0, put_byte(order[1]));
+	EXPECT_EQ(1, waiter_join(&waiter));
+	EXPECT_EQ(self->event, waiter.out[0].fd);
+	EXPECT_EQ(0, kill(reader, SIGKILL));
+	EXPECT_EQ(128 + SIGKILL, reap(reader));
 }
 
 /* All calls at once; each may succeed or fail for its own good reasons. */

@@ -15,6 +15,7 @@
 
 #include "kselftest_harness.h"
 
+#include "devepoll_epoll.h"
 #include "devepoll_events.h"
 #include "lib_helpers.h"
 
@@ -177,6 +178,7 @@ static int calls_give(int fd, int error)
 	struct devepoll_wait_args args = { .max_events = 1 };
 	struct devepoll_part part;
 	struct devepoll_event out;
+	struct devepoll_features features;
 	struct devepoll_stats stats;
 	unsigned int failed;
 	int wrong = 0;
@@ -192,6 +194,7 @@ static int calls_give(int fd, int error)
 	if (error == -EBUSY)
 		return wrong;
 	wrong += devepoll_events_stats(fd, &stats) != error;
+	wrong += devepoll_events_features(fd, &features) != error;
 	part = (struct devepoll_part){ .fd = fd, .max_events = 1 };
 	wrong += devepoll_events_take(&part, 0) != error;
 	return wrong;
@@ -216,6 +219,67 @@ TEST(what_is_no_set_is_told_by_its_error)
 	ASSERT_EQ(0, devepoll_open(&old, NULL, 1, 0));
 	EXPECT_EQ(0, calls_give(devepoll_fd(old), -EBUSY));
 	EXPECT_EQ(0, devepoll_close(old));
+}
+
+TEST_F(events, features_are_told)
+{
+	struct devepoll_features features = {};
+
+	ASSERT_EQ(0, devepoll_events_features(self->set, &features));
+	EXPECT_EQ(DEVEPOLL_ABI, features.abi);
+	EXPECT_EQ(DEVEPOLL_MAX_CHANGES, features.max_changes);
+	EXPECT_EQ(-EFAULT, devepoll_events_features(self->set, NULL));
+}
+
+/* The parameter is written while the program runs, if it may. */
+static int set_door(const char *value)
+{
+	int fd = open("/sys/module/devepoll/parameters/fadvise",
+		      O_WRONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, value, 1) == 1 ? 0 : -errno;
+	close(fd);
+	return ret;
+}
+
+TEST_F(events, door_may_be_shut_and_opened_at_any_time)
+{
+	struct epoll_event event = { .events = EPOLLIN }, out;
+	int fd = eventfd_new(), other = eventfd_new(), i;
+	struct devepoll_features features;
+
+	if (set_door("N"))
+		SKIP(return, "can't write the parameter");
+	for (i = 0; i < 6; i++) {
+		EXPECT_EQ(0, set_door(i & 1 ? "Y" : "N"));
+		EXPECT_EQ(0, devepoll_epoll_ctl(self->set, EPOLL_CTL_ADD, fd,
+						&event));
+		EXPECT_EQ(-1, devepoll_epoll_ctl(self->set, EPOLL_CTL_ADD,
+						 self->set, &event));
+		EXPECT_EQ(EINVAL, errno);
+		ASSERT_EQ(0, eventfd_post(fd));
+		EXPECT_EQ(1, devepoll_epoll_wait(self->set, &out, 1, -1));
+		EXPECT_EQ(-1, devepoll_epoll_wait(self->set, &out, 0, -1));
+		EXPECT_EQ(EINVAL, errno);
+		EXPECT_EQ(1, devepoll_events_wait(self->set, self->out, 4, -1));
+		EXPECT_EQ(-EINVAL, devepoll_events_wait(self->set, self->out,
+							0, -1));
+		EXPECT_EQ(0, devepoll_events_features(self->set, &features));
+		EXPECT_EQ(i & 1, !!(features.features &
+				    DEVEPOLL_FEATURE_FADVISE));
+		/* Of others it is told as ever. */
+		EXPECT_EQ(-ENOTTY, devepoll_events_wait(other, self->out, 4,
+							0));
+		EXPECT_EQ(-1, devepoll_epoll_wait(other, &out, 1, 0));
+		EXPECT_EQ(EINVAL, errno);
+		EXPECT_EQ(0, devepoll_epoll_ctl(self->set, EPOLL_CTL_DEL, fd,
+						NULL));
+		ASSERT_EQ(0, eventfd_take(fd));
+	}
+	EXPECT_EQ(0, set_door("Y"));
 }
 
 TEST_F(events, change_that_fails_keeps_the_wait_from_sleeping)

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,6 +34,59 @@ FIXTURE_SETUP(mode)
 FIXTURE_TEARDOWN(mode)
 {
 	eset_close(&self->set);
+}
+
+/* The second joins what waits on the file's wait queue already. */
+TEST_F(mode, add_reports_what_is_ready_to_a_second_set)
+{
+	struct eset other;
+
+	ASSERT_EQ(0, eset_open(&other, variant->ops));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, eset_add(&other, self->event, EPOLLIN | EPOLLET));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&other, self->event, 0));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+	eset_close(&other);
+}
+
+/* A child, for which nothing that can come was asked for yet. */
+static int wait_in_child(struct eset *set, int fd, int told)
+{
+	/* It has blocked what its parent has. */
+	if (eset_mod(set, fd, EPOLLIN | EPOLLET) || put_byte(told))
+		return 1;
+	return eset_wait_one(set, fd, -1) == EPOLLIN ? 0 : 2;
+}
+
+/*
+ * Where a signalfd waits depends on who asks it.  With epoll it is the process
+ * that adds it, and a change by another one is told nothing.
+ */
+TEST_F(mode, change_asks_the_file_for_what_is_new)
+{
+	int told[2], fd;
+	sigset_t mask;
+	pid_t child;
+	char byte;
+
+	if (self->set.ops == &eset_sysepoll)
+		SKIP(return, "epoll queues on a file at the add alone");
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &mask, NULL));
+	fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pipe(told));
+	ASSERT_EQ(0, eset_add(&self->set, fd, EPOLLOUT | EPOLLET));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(wait_in_child(&self->set, fd, told[1]));
+	ASSERT_EQ(1, read(told[0], &byte, 1));
+	ASSERT_EQ(0, await_sleep(child, self->set.ops->wait_syscall));
+	ASSERT_EQ(0, kill(child, SIGUSR1));
+	EXPECT_EQ(0, reap(child));
 }
 
 TEST_F(mode, level_reports_as_long_as_it_lasts)

@@ -136,7 +136,7 @@ static long after_exec(const char *how)
 		return 3;
 	if (put_byte(out) || onesig_band(ONESIG_SIGNAL, in) != POLLIN)
 		return 4;
-	if (put_byte(out) || !signal_is_waiting(ONESIG_SIGNAL))
+	if (put_byte(out) || !await(signal_is_waiting(ONESIG_SIGNAL) == 1))
 		return 5;
 	if (dep_write_one(set, in, POLLREMOVE) != 8 ||
 	    signal_is_waiting(ONESIG_SIGNAL))
@@ -316,7 +316,7 @@ TEST(what_others_sent_stays)
 	set = onesig_with_pipe(SIGCHLD, fds, 0);
 	ASSERT_LE(0, set);
 	ASSERT_EQ(0, put_byte(fds[1]));
-	ASSERT_EQ(1, signal_is_waiting(SIGCHLD));
+	ASSERT_TRUE(await(signal_is_waiting(SIGCHLD) == 1));
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child)
@@ -358,7 +358,7 @@ TEST(a_set_that_goes_leaves_those_of_others)
 		for (i = 0; i < 2; i++)
 			ASSERT_EQ(0, put_byte(fds[i ^ (round & 1)][1]));
 		close(set[0]);
-		EXPECT_EQ(1, signal_is_waiting(ONESIG_SIGNAL));
+		EXPECT_TRUE(await(signal_is_waiting(ONESIG_SIGNAL) == 1));
 		if (round & 2) {
 			EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL,
 						      fds[1][0]));

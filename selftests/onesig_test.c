@@ -161,7 +161,7 @@ TEST_F(onesig, goes_when_its_fd_is_removed)
 
 	for (i = 0; i < 10; i++) {
 		ASSERT_EQ(0, eventfd_post(self->event));
-		ASSERT_EQ(1, signal_is_waiting(self->signo));
+		ASSERT_TRUE(await(signal_is_waiting(self->signo) == 1));
 		ASSERT_EQ(8, dep_write_one(self->set, self->event, POLLREMOVE));
 		EXPECT_TRUE(onesig_is_silent(self->signo));
 		ASSERT_EQ(0, eventfd_take(self->event));
@@ -176,7 +176,7 @@ TEST_F(onesig, goes_when_its_fd_is_removed)
 	ASSERT_EQ(0, eventfd_take(self->event));
 	ASSERT_EQ(8, dep_write_one(self->set, self->event, POLLIN));
 	ASSERT_EQ(0, eventfd_post(self->event));
-	ASSERT_EQ(1, signal_is_waiting(self->signo));
+	ASSERT_TRUE(await(signal_is_waiting(self->signo) == 1));
 	ASSERT_EQ(8, dep_write_one(self->set, self->event, POLLREMOVE));
 	EXPECT_TRUE(onesig_is_silent(self->signo));
 }
@@ -184,7 +184,7 @@ TEST_F(onesig, goes_when_its_fd_is_removed)
 TEST_F(onesig, goes_when_its_file_is_closed)
 {
 	ASSERT_EQ(0, eventfd_post(self->event));
-	ASSERT_EQ(1, signal_is_waiting(self->signo));
+	ASSERT_TRUE(await(signal_is_waiting(self->signo) == 1));
 	close(self->event);
 	EXPECT_TRUE(onesig_is_silent(self->signo));
 	/* With another one of the same number. */
@@ -201,11 +201,11 @@ TEST_F(onesig, stays_while_a_duplicate_is_open)
 
 	ASSERT_EQ(0, eventfd_post(copy));
 	close(self->event);
-	EXPECT_EQ(1, signal_is_waiting(self->signo));
+	EXPECT_TRUE(await(signal_is_waiting(self->signo) == 1));
 	ASSERT_EQ(0, eventfd_post(copy));
 	EXPECT_EQ(POLLIN, onesig_band(self->signo, self->event));
 	ASSERT_EQ(0, eventfd_post(copy));
-	ASSERT_EQ(1, signal_is_waiting(self->signo));
+	ASSERT_TRUE(await(signal_is_waiting(self->signo) == 1));
 	close(copy);
 	EXPECT_TRUE(onesig_is_silent(self->signo));
 	self->event = -1;
@@ -221,7 +221,7 @@ TEST_F(onesig, goes_with_the_set)
 		ASSERT_EQ(8, dep_write_one(self->set, fds[i], POLLIN));
 		ASSERT_EQ(0, eventfd_post(fds[i]));
 	}
-	EXPECT_EQ(1, signal_is_waiting(self->signo));
+	EXPECT_TRUE(await(signal_is_waiting(self->signo) == 1));
 	close(self->set);
 	EXPECT_TRUE(onesig_is_silent(self->signo));
 	self->set = -1;
@@ -489,7 +489,7 @@ TEST(much_is_lost_by_f_setsig_under_the_same_load)
 	for (i = 0; i < LOAD_FILES; i++)
 		ASSERT_EQ(0, put_byte(fds[i][1]));
 	EXPECT_GE(LOAD_PENDING, count_told(ONESIG_SIGNAL, fds));
-	EXPECT_EQ(1, signal_is_waiting(SIGIO));
+	EXPECT_TRUE(await(signal_is_waiting(SIGIO) == 1));
 }
 
 TEST_HARNESS_MAIN

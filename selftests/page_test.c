@@ -194,6 +194,14 @@ TEST_F(mapping, can_not_be_made_writable)
 	EXPECT_EQ(0, take_one(&self->set, self->event));
 }
 
+TEST_F(mapping, can_not_be_made_executable)
+{
+	errno = 0;
+	EXPECT_EQ(-1, mprotect(self->set.map, SIZE, PROT_READ | PROT_EXEC));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(0, take_one(&self->set, self->event));
+}
+
 TEST_F(mapping, takes_no_store_by_the_kernel_for_the_program)
 {
 	char copy[SIZE], poison[64];

@@ -205,6 +205,7 @@ TEST_F(size, of_the_array_is_at_least_1_and_not_too_large)
 		self->ctl.ctl.nr = bad[i];
 		EXPECT_EQ(-EINVAL, do_ctl(sizeof(struct devepoll_ctl)))
 			TH_LOG("nr %u", bad[i]);
+		/* Then the others have no meaning: see below. */
 		if (!bad[i])
 			continue;
 		self->wait.args.changes = address_of(&self->change);
@@ -314,6 +315,36 @@ TEST_F(size, of_the_results_is_at_least_1_and_not_too_large)
 	EXPECT_EQ(1, do_wait(sizeof(struct devepoll_wait_args)));
 }
 
+/* What has no meaning without another member is 0. */
+TEST_F(size, and_members_of_a_wait_that_say_nothing_are_refused)
+{
+	const struct devepoll_wait_args good = self->wait.args;
+	const size_t size = sizeof(struct devepoll_wait_args);
+
+	ASSERT_EQ(1, do_ctl(sizeof(struct devepoll_ctl)));
+	memset(self->out, 0xa5, sizeof(self->out));
+	self->wait.args.changes = address_of(&self->change);
+	EXPECT_EQ(-EINVAL, do_wait(size));
+	self->wait.args.changes = 1ULL << 63;
+	EXPECT_EQ(-EINVAL, do_wait(size));
+	self->wait.args = good;
+	self->wait.args.change_size = sizeof(self->change);
+	EXPECT_EQ(-EINVAL, do_wait(size));
+	self->wait.args.change_size = 1;
+	EXPECT_EQ(-EINVAL, do_wait(size));
+	self->wait.args = good;
+	self->wait.args.sigsetsize = 8;
+	EXPECT_EQ(-EINVAL, do_wait(size));
+	EXPECT_EQ(0xa5a5a5a5a5a5a5a5, self->out[0].data);
+	/* Results, which are not looked at. */
+	self->wait.args = good;
+	self->wait.args.nr_tried = 1;
+	self->wait.args.nr_failed = 1;
+	EXPECT_EQ(1, do_wait(size));
+	EXPECT_EQ(1, self->wait.args.nr_tried);
+	EXPECT_EQ(1, self->wait.args.nr_failed);
+}
+
 TEST_F(size, of_min_events_is_not_above_the_maximum)
 {
 	self->wait.args.min_events = ARRAY_SIZE(self->out) + 1;
@@ -329,7 +360,7 @@ TEST_F(size, of_unknown_requests_does_not_matter)
 {
 	unsigned int nr, dir, request;
 
-	for (nr = 0x14; nr < 0x20; nr++) {
+	for (nr = 0x15; nr < 0x20; nr++) {
 		for (dir = 0; dir < 4; dir++) {
 			request = _IOC(dir, EP_IOC_MAGIC, nr, 24);
 			EXPECT_EQ(-ENOTTY, dep_request(self->set.fd, request,

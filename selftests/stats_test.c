@@ -126,6 +126,22 @@ TEST_F(stats, count_events_and_harvests)
 	EXPECT_EQ(before.asks + 10, after.asks);
 }
 
+/* Two numbers of a file, and the file waits on its wait queue once. */
+TEST_F(stats, count_a_wake_up_once_for_each_number)
+{
+	struct devepoll_stats before, after;
+	int other = dup(self->event);
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, eset_add(&self->set, other, EPOLLIN | EPOLLET));
+	before = stats_of(self->set.fd);
+	ASSERT_EQ(0, eventfd_post(self->event));
+	after = stats_of(self->set.fd);
+	EXPECT_EQ(before.wakes + 2, after.wakes);
+	EXPECT_EQ(2, eset_drain(&self->set));
+}
+
 /* The memory for the second event is brought in on the way. */
 TEST_F(stats, count_a_harvest_that_meets_missing_memory_once)
 {

@@ -273,17 +273,26 @@ static bool pair_open(struct pair *p)
 		     "a file can't be added");
 		p->nfiles++;
 	}
+	for (kind = 0; kind < PAIR_ENDS; kind++) {
+		if (file_make(FILE_EVENTFD, fds))
+			return false;
+		p->ends[kind].rfd = fds[0];
+		p->ends[kind].wfd = fds[1];
+		must(p, p->face->add(p, &p->ends[kind], 0),
+		     "an fd for the end can't be added");
+	}
 	return p->nfiles >= 8;
 }
 
-/* What wakes them to see the end may be taken by one of them. */
+/* In a set of 2001 what wakes them to see the end may be taken by one. */
 static void consumers_join(struct pair *p, struct consumer *consumers)
 {
-	unsigned int i;
+	unsigned int i, end;
 
 	for (i = 0; i < p->face->consumers; i++) {
 		while (!atomic_load(&consumers[i].done)) {
-			file_post(p->files[0].kind, p->files[0].wfd);
+			for (end = 0; end < PAIR_ENDS; end++)
+				file_post(FILE_EVENTFD, p->ends[end].wfd);
 			sched_yield();
 		}
 		pthread_join(consumers[i].thread, NULL);

@@ -10,6 +10,8 @@
 #define PAIR_FDS	512
 #define PAIR_FILES	FILE_INOTIFY
 #define CONSUMERS_MOST	3
+/* As many as the most that a consumer waits for. */
+#define PAIR_ENDS	2
 
 struct pair_file {
 	enum file_kind kind;
@@ -32,6 +34,8 @@ struct pair {
 	atomic_bool stop;
 	struct pair_file files[PAIR_FILES];
 	int nfiles;
+	/* In the set too: what ends waits that have no other end. */
+	struct pair_file ends[PAIR_ENDS];
 	/* Guards posted and seen of all files. */
 	pthread_mutex_t lock;
 	pthread_cond_t seen;

@@ -141,11 +141,9 @@ static int extended_wait(struct pair *p, unsigned int consumer, int *fds,
 	};
 	int i, n;
 
-	/* One of them would rather have two, and looks again soon. */
-	if (consumer == 1) {
+	/* One of them would rather have two.  A time-out would hide a loss. */
+	if (consumer == 1)
 		args.min_events = 2;
-		args.timeout = 2000000;
-	}
 	n = ioctl(p->set, DEVEPOLL_WAIT, &args);
 	for (i = 0; i < n && i < max; i++)
 		fds[i] = out[i].data;

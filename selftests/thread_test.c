@@ -107,9 +107,8 @@ TEST_F(threads, that_time_out_leave_the_others_asleep)
 }
 
 /*
- * Consumers that time out, that wait for ever and that are interrupted, and a
- * producer: every post must be read.  Each reads all files, since what one is
- * handed another may be handed before it has looked.
+ * Consumers and a producer: every post must be read.  Each reads all files,
+ * since what one is handed another may be handed before it has looked.
  */
 enum { FLOW_FILES = 8, FLOW_CONSUMERS = 4 };
 
@@ -148,10 +147,45 @@ static long consume(void *arg)
 	return 0;
 }
 
+static int flow_start(struct flow *flow, struct consumer *consumers,
+		      const int *times, int n)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < FLOW_FILES && !ret; i++) {
+		flow->fds[i] = eventfd_new();
+		ret = set_add(&flow->set, flow->fds[i], POLLIN);
+	}
+	for (i = 0; i < n && !ret; i++) {
+		consumers[i].flow = flow;
+		consumers[i].ms = times[i];
+		ret = task_start(&consumers[i].task, consume, &consumers[i]);
+	}
+	return ret;
+}
+
+/* Ends them by an fd of its own; what they returned. */
+static long flow_end(struct flow *flow, struct consumer *consumers, int n,
+		     int end)
+{
+	long ret = 0;
+	int i;
+
+	atomic_store(&flow->stop, true);
+	for (i = 0; i < n && !ret; i++) {
+		if (!await(eventfd_post(end) == 0 &&
+			   atomic_load(&consumers[i].task.done)))
+			return -ETIMEDOUT;
+		ret = task_join(&consumers[i].task);
+	}
+	return ret;
+}
+
 static void ignore(int sig)
 {
 }
 
+/* Some time out, and all are interrupted now and then. */
 TEST_F(threads, that_consume_lose_no_event)
 {
 	static const int times[FLOW_CONSUMERS] = { -1, 1, -1, 2 };
@@ -162,17 +196,7 @@ TEST_F(threads, that_consume_lose_no_event)
 	int i;
 
 	signal(SIGUSR1, ignore);
-	for (i = 0; i < FLOW_FILES; i++) {
-		flow.fds[i] = eventfd_new();
-		ASSERT_LE(0, flow.fds[i]);
-		ASSERT_EQ(0, set_add(&self->set, flow.fds[i], POLLIN));
-	}
-	for (i = 0; i < FLOW_CONSUMERS; i++) {
-		consumers[i].flow = &flow;
-		consumers[i].ms = times[i];
-		ASSERT_EQ(0, task_start(&consumers[i].task, consume,
-					&consumers[i]));
-	}
+	ASSERT_EQ(0, flow_start(&flow, consumers, times, FLOW_CONSUMERS));
 	end = now_ns() + RACE_NS;
 	while (now_ns() < end) {
 		for (i = 0; i < FLOW_FILES; i++, posted++)
@@ -188,12 +212,37 @@ TEST_F(threads, that_consume_lose_no_event)
 	}
 	EXPECT_TRUE(await(atomic_load(&flow.read) == posted));
 	EXPECT_LT(0, posted);
+	EXPECT_EQ(0, flow_end(&flow, consumers, FLOW_CONSUMERS, self->event));
+}
 
-	atomic_store(&flow.stop, true);
-	for (i = 0; i < FLOW_CONSUMERS; i++) {
-		ASSERT_TRUE(await(eventfd_post(self->event) == 0 &&
-				  atomic_load(&consumers[i].task.done)));
-		EXPECT_EQ(0, task_join(&consumers[i].task));
+/*
+ * Nothing but an event wakes these, so that one that is slept through stays
+ * unread.  The next comes as soon as the last was read.
+ */
+TEST_F(threads, that_wait_for_ever_sleep_through_no_event)
+{
+	static const int times[FLOW_CONSUMERS] = { -1, -1, -1, -1 };
+	struct consumer consumers[FLOW_CONSUMERS];
+	volatile unsigned int delay;
+	struct flow flow;
+	uint64_t end, late;
+	unsigned long n;
+	int crew;
+
+	for (crew = 1; crew <= FLOW_CONSUMERS; crew += FLOW_CONSUMERS - 1) {
+		flow = (struct flow){ .set = self->set };
+		ASSERT_EQ(0, flow_start(&flow, consumers, times, crew));
+		end = now_ns() + RACE_NS;
+		late = end + 10000 * NSEC_PER_MSEC * slowness();
+		for (n = 1; n <= LEAST_ROUNDS || now_ns() < end; n++) {
+			ASSERT_EQ(0, eventfd_post(flow.fds[n % FLOW_FILES]));
+			while (atomic_load(&flow.read) < n)
+				ASSERT_GT(late, now_ns())
+					TH_LOG("event %lu of %d", n, crew);
+			for (delay = n * 7 % 101; delay; delay--)
+				;
+		}
+		EXPECT_EQ(0, flow_end(&flow, consumers, crew, self->event));
 	}
 }
 

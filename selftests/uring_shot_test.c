@@ -410,6 +410,34 @@ TEST_F(uring_shot, tells_of_a_level_until_buffers_run_out)
 	EXPECT_EQ(1, dep_wait(self->set, self->out, 8, 0));
 }
 
+TEST_F(uring_shot, is_nothing_for_changes)
+{
+	struct devepoll_change change = {
+		.op = DEVEPOLL_DEL, .fd = self->event, .result = -1,
+	};
+	struct devepoll_ctl ctl = {
+		.changes = address_of(&change),
+		.nr = 1,
+		.change_size = sizeof(change),
+		.nr_failed = -1,
+	};
+	struct io_uring_sqe *sqe;
+
+	GIVE(0);
+	sqe = ring_prepare(&self->ring, self->set, DEVEPOLL_CTL, &ctl, SHOT);
+	ASSERT_NE(NULL, sqe);
+	sqe->rw_flags = IORING_URING_CMD_MULTISHOT;
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	sqe->buf_group = RING_GROUP;
+	ASSERT_EQ(0, ring_submit(&self->ring));
+	EXPECT_EQ(-EINVAL, last_shot(&self->ring));
+	EXPECT_EQ(-1, change.result);
+	EXPECT_EQ(-1, ctl.nr_failed);
+	/* It is still watched. */
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(1, dep_wait(self->set, self->out, 1, 0));
+}
+
 TEST_F(uring_shot, refuses_what_only_one_wait_can_have)
 {
 	struct devepoll_wait_args args = self->args;
@@ -421,6 +449,10 @@ TEST_F(uring_shot, refuses_what_only_one_wait_can_have)
 	EXPECT_EQ(-EINVAL, last_shot(&self->ring));
 	args = self->args;
 	args.timeout = 0;
+	ASSERT_EQ(0, shoot(&self->ring, self->set, &args));
+	EXPECT_EQ(-EINVAL, last_shot(&self->ring));
+	args = self->args;
+	args.events = address_of(self->out);
 	ASSERT_EQ(0, shoot(&self->ring, self->set, &args));
 	EXPECT_EQ(-EINVAL, last_shot(&self->ring));
 	args = self->args;

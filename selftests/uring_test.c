@@ -4,9 +4,12 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -114,6 +117,50 @@ TEST_F(uring, makes_changes_and_gives_each_its_result)
 	EXPECT_EQ(EPOLLOUT, self->out[0].events);
 }
 
+/* The result of a change that is in the command's own bytes. */
+static int change_by_command(struct ring *ring, int set, int op,
+			     struct devepoll_event change)
+{
+	struct io_uring_sqe *sqe = ring_prepare(ring, set,
+						DEVEPOLL_EPOLL_CTL(op), NULL,
+						7);
+
+	memcpy((char *)sqe + 48, &change, sizeof(change));
+	return ring_submit(ring) ?: ring_result(ring, 7);
+}
+
+TEST_F(uring, makes_a_change_that_is_in_the_command)
+{
+	struct ring *r = &self->ring;
+	struct devepoll_event change = {
+		.fd = eventfd_new(), .events = EPOLLIN, .data = 42,
+	};
+	struct devepoll_event bad = change;
+	int set = self->set;
+
+	EXPECT_EQ(-ENOENT, change_by_command(r, set, DEVEPOLL_MOD, change));
+	EXPECT_EQ(0, change_by_command(r, set, DEVEPOLL_ADD, change));
+	EXPECT_EQ(-EEXIST, change_by_command(r, set, DEVEPOLL_ADD, change));
+	/* As epoll_ctl(2), which passes over bits that mean nothing. */
+	change.events |= 0x00100000;
+	EXPECT_EQ(0, change_by_command(r, set, DEVEPOLL_MOD, change));
+	bad.fd = 1000;
+	EXPECT_EQ(-EBADF, change_by_command(r, set, DEVEPOLL_ADD, bad));
+	bad.fd = set;
+	EXPECT_EQ(-EINVAL, change_by_command(r, set, DEVEPOLL_ADD, bad));
+	ASSERT_EQ(0, eventfd_post(change.fd));
+	EXPECT_EQ(1, dep_wait(set, self->out, 8, 0));
+	EXPECT_EVENT(self->out[0], change.fd, EPOLLIN);
+
+	EXPECT_EQ(-EINVAL, change_by_command(r, set, DEVEPOLL_DEL, change));
+	change.events = 0;
+	EXPECT_EQ(-EINVAL, change_by_command(r, set, DEVEPOLL_DEL, change));
+	change.data = 0;
+	EXPECT_EQ(0, change_by_command(r, set, DEVEPOLL_DEL, change));
+	EXPECT_EQ(-ENOENT, change_by_command(r, set, DEVEPOLL_DEL, change));
+	EXPECT_EQ(0, dep_wait(set, self->out, 8, 0));
+}
+
 TEST_F(uring, forgets_what_is_removed_at_once)
 {
 	struct devepoll_change change = {
@@ -178,6 +225,162 @@ TEST_F(uring, leaves_sets_of_2001_alone)
 	ASSERT_EQ(0, ioctl(set, EP_ALLOC, 8));
 	EXPECT_EQ(-EBUSY, ring_call(&self->ring, set, DEVEPOLL_WAIT, &args));
 	close(set);
+}
+
+/* The result of an entry that was prepared as this one. */
+static int call_entry(struct ring *ring)
+{
+	int ret = ring_submit(ring);
+
+	return ret ?: ring_result(ring, 99);
+}
+
+#define SQE_ROOM	offsetof(struct io_uring_sqe, addr3)
+
+TEST_F(uring, refuses_bytes_that_say_nothing)
+{
+	struct devepoll_wait_args args = wait_args(self->out, 2, 0);
+	struct devepoll_change change = {
+		.op = DEVEPOLL_DEL, .fd = self->event, .result = POISON,
+	};
+	struct devepoll_ctl ctl = {
+		.changes = address_of(&change),
+		.nr = 1,
+		.change_size = sizeof(change),
+		.nr_failed = POISON,
+	};
+	struct io_uring_sqe *sqe;
+	int i, field;
+
+	ASSERT_EQ(0, eventfd_post(self->event));
+	for (i = 8; i < 16; i++) {
+		sqe = ring_prepare(&self->ring, self->set, DEVEPOLL_WAIT,
+				   &args, 99);
+		((char *)sqe)[SQE_ROOM + i] = 1;
+		EXPECT_EQ(-EINVAL, call_entry(&self->ring));
+		sqe = ring_prepare(&self->ring, self->set, DEVEPOLL_CTL, &ctl,
+				   99);
+		((char *)sqe)[SQE_ROOM + i] = 0x80;
+		EXPECT_EQ(-EINVAL, call_entry(&self->ring));
+	}
+	/* Where commands can't be taken back, no more of an entry is seen. */
+	for (field = 0; field < 8 && kernel_can_wait(); field++) {
+		sqe = ring_prepare(&self->ring, self->set, field & 1 ?
+				   DEVEPOLL_CTL : DEVEPOLL_WAIT, field & 1 ?
+				   (void *)&ctl : (void *)&args, 99);
+		if (field / 2 == 0)
+			sqe->addr = 1ULL << 63;
+		else if (field / 2 == 1)
+			sqe->len = 1;
+		else if (field / 2 == 2)
+			sqe->splice_fd_in = 1;
+		else
+			sqe->buf_index = 1;
+		EXPECT_EQ(-EINVAL, call_entry(&self->ring));
+	}
+	EXPECT_EQ(POISON, change.result);
+	EXPECT_EQ(POISON, ctl.nr_failed);
+	EXPECT_EQ(0xa5a5a5a5a5a5a5a5, self->out[0].data);
+	EXPECT_EQ(1, ring_call(&self->ring, self->set, DEVEPOLL_WAIT, &args));
+}
+
+TEST_F(uring, refuses_flags_that_have_no_meaning)
+{
+	struct devepoll_wait_args args = wait_args(self->out, 2, 0);
+	struct iovec buffer = { .iov_base = self->out, .iov_len = 4096 };
+	struct devepoll_change change = {
+		.op = DEVEPOLL_DEL, .fd = self->event, .result = POISON,
+	};
+	struct devepoll_ctl ctl = {
+		.changes = address_of(&change),
+		.nr = 1,
+		.change_size = sizeof(change),
+	};
+	struct io_uring_sqe *sqe;
+	uint32_t flag;
+	int ret;
+
+	/* Only with a buffer does the kernel pass it on. */
+	buffer.iov_base = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(buffer.iov_base != MAP_FAILED);
+	ASSERT_EQ(0, io_uring_register_buffers(&self->ring.uring, &buffer, 1));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	for (flag = 1; flag; flag <<= 1) {
+		sqe = ring_prepare(&self->ring, self->set, DEVEPOLL_WAIT,
+				   &args, 99);
+		sqe->rw_flags = flag;
+		ret = call_entry(&self->ring);
+		EXPECT_EQ(-EINVAL, ret) TH_LOG("flag %x", flag);
+		sqe = ring_prepare(&self->ring, self->set, DEVEPOLL_CTL, &ctl,
+				   99);
+		sqe->rw_flags = flag;
+		ret = call_entry(&self->ring);
+		EXPECT_EQ(-EINVAL, ret) TH_LOG("flag %x", flag);
+	}
+	EXPECT_EQ(POISON, change.result);
+	EXPECT_EQ(0xa5a5a5a5a5a5a5a5, self->out[0].data);
+	EXPECT_EQ(1, ring_call(&self->ring, self->set, DEVEPOLL_WAIT, &args));
+	io_uring_unregister_buffers(&self->ring.uring);
+}
+
+TEST(an_entry_of_128_bytes_is_0_to_its_end)
+{
+	const struct ring_kind wide = {
+		.name = "wide", .setup = IORING_SETUP_SQE128,
+	};
+	struct devepoll_event out[2];
+	struct devepoll_wait_args args = wait_args(out, 2, 0);
+	struct io_uring_sqe *sqe;
+	struct ring ring;
+	int set, i;
+
+	ASSERT_EQ(0, ring_open(&ring, &wide));
+	set = dep_open();
+	ASSERT_LE(0, set);
+	for (i = 0; i <= 64; i++) {
+		sqe = ring_prepare(&ring, set, DEVEPOLL_WAIT, &args, 99);
+		ASSERT_NE(NULL, sqe);
+		memset(sqe + 1, 0, sizeof(*sqe));
+		if (i < 64)
+			((char *)(sqe + 1))[i] = 1;
+		EXPECT_EQ(i < 64 ? -EINVAL : 0, call_entry(&ring))
+			TH_LOG("byte %d", 64 + i);
+	}
+	close(set);
+	ring_close(&ring);
+}
+
+TEST_F(uring, asks_how_the_set_was_opened)
+{
+	struct devepoll_change change = {
+		.op = DEVEPOLL_ADD, .fd = self->event, .result = POISON,
+	};
+	struct devepoll_ctl ctl = {
+		.changes = address_of(&change),
+		.nr = 1,
+		.change_size = sizeof(change),
+		.nr_failed = POISON,
+	};
+	struct devepoll_wait_args args = wait_args(self->out, 2, 0);
+	int reader = open("/dev/epoll", O_RDONLY | O_CLOEXEC);
+	int writer = open("/dev/epoll", O_WRONLY | O_CLOEXEC);
+
+	ASSERT_LE(0, reader);
+	ASSERT_LE(0, writer);
+	EXPECT_EQ(-EBADF, ring_call(&self->ring, reader, DEVEPOLL_CTL, &ctl));
+	EXPECT_EQ(-EBADF, ring_call(&self->ring, writer, DEVEPOLL_WAIT, &args));
+	EXPECT_EQ(0, ring_call(&self->ring, reader, DEVEPOLL_WAIT, &args));
+	args.changes = ctl.changes;
+	args.nr_changes = 1;
+	args.change_size = sizeof(change);
+	EXPECT_EQ(-EBADF, ring_call(&self->ring, reader, DEVEPOLL_WAIT, &args));
+	EXPECT_EQ(POISON, change.result);
+	EXPECT_EQ(POISON, ctl.nr_failed);
+	EXPECT_EQ(1, ring_call(&self->ring, writer, DEVEPOLL_CTL, &ctl));
+	EXPECT_EQ(0, change.result);
+	close(reader);
+	close(writer);
 }
 
 TEST_F(uring, takes_what_is_ready)
@@ -319,7 +522,9 @@ TEST_F(uring, refuses_to_wait_where_it_could_not_be_ended)
 	EXPECT_EQ(-EOPNOTSUPP, ring_call(&self->ring, self->set,
 					 DEVEPOLL_WAIT, &args));
 	EXPECT_EQ(POISON, change.result);
+	args.changes = 0;
 	args.nr_changes = 0;
+	args.change_size = 0;
 	/* Nothing is left of it, and nothing is lost. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(-EAGAIN, ring_peek(&self->ring, &cqe));

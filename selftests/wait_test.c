@@ -63,6 +63,39 @@ FIXTURE_TEARDOWN(wait)
 	set_close(&self->set);
 }
 
+/*
+ * Killed and told of an event before it runs again: who sends both has a
+ * real-time priority and the same CPU.
+ */
+static int post_and_kill(pid_t pid, int event)
+{
+	struct sched_param fifo = { .sched_priority = 1 }, none = {};
+	int ret;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &fifo))
+		return -errno;
+	ret = eventfd_post(event) ?: kill(pid, SIGKILL);
+	return sched_setscheduler(0, SCHED_OTHER, &none) ? -errno : ret;
+}
+
+TEST_F(wait, that_is_killed_takes_no_event_along)
+{
+	struct pollfd out[2];
+	pid_t child;
+
+	if (geteuid())
+		SKIP(return, "not root");
+	ASSERT_EQ(0, pin_to_cpu(0));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(set_wait(&self->set, out, 2, -1));
+	ASSERT_EQ(0, await_sleep(child, self->set.ops->wait_syscall));
+	ASSERT_EQ(0, post_and_kill(child, self->event));
+	ASSERT_EQ(128 + SIGKILL, reap(child));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+}
+
 TEST_F(wait, never_ends_before_its_time)
 {
 	static const int times[] = { 1, 1, 1, 2, 3, 5, 7, 10, 20, 33, 50 };

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sets that are open for reading or for writing alone: who may not change one,
+ * and who may not wait for it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "devpoll.h"
+#include "eset.h"
+
+#define POISON	0x5a5a5a5a
+
+FIXTURE(access) {
+	int reader;
+	int writer;
+	int member;
+	struct devepoll_change change;
+	struct devepoll_ctl ctl;
+	struct devepoll_event out[2];
+	struct devepoll_wait_args args;
+};
+
+FIXTURE_VARIANT(access) {
+	int (*request)(int fd, unsigned long request, void *arg);
+};
+
+FIXTURE_VARIANT_ADD(access, by_ioctl) {
+	.request = dep_request,
+};
+
+FIXTURE_VARIANT_ADD(access, by_door) {
+	.request = dep_request_by_door,
+};
+
+FIXTURE_SETUP(access)
+{
+	self->reader = open("/dev/epoll", O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->reader) TH_LOG("no /dev/epoll here");
+	self->writer = open("/dev/epoll", O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->writer);
+	self->member = eventfd_new();
+	ASSERT_LE(0, self->member);
+	self->change = (struct devepoll_change){
+		.op = DEVEPOLL_ADD,
+		.fd = self->member,
+		.events = EPOLLOUT,
+		.result = POISON,
+	};
+	self->ctl = (struct devepoll_ctl){
+		.changes = address_of(&self->change),
+		.nr = 1,
+		.change_size = sizeof(self->change),
+		.nr_failed = POISON,
+	};
+	memset(self->out, 0xa5, sizeof(self->out));
+	self->args = (struct devepoll_wait_args){
+		.events = address_of(self->out),
+		.max_events = 2,
+		.nr_tried = POISON,
+		.nr_failed = POISON,
+	};
+}
+
+FIXTURE_TEARDOWN(access)
+{
+	close(self->reader);
+	close(self->writer);
+}
+
+#define IS_UNTOUCHED()							\
+	do {								\
+		EXPECT_EQ(POISON, self->change.result);			\
+		EXPECT_EQ(POISON, self->ctl.nr_failed);			\
+		EXPECT_EQ(POISON, self->args.nr_tried);			\
+		EXPECT_EQ(POISON, self->args.nr_failed);		\
+		EXPECT_EQ(0xa5a5a5a5a5a5a5a5, self->out[0].data);	\
+	} while (0)
+
+TEST_F(access, for_reading_changes_nothing)
+{
+	struct devepoll_signal signal = { .signo = SIGRTMIN + 3 };
+	struct epoll_event event = { .events = EPOLLIN };
+	struct devepoll_stats stats;
+	int op;
+
+	EXPECT_EQ(-EBADF, variant->request(self->reader, EP_ALLOC,
+					   (void *)10));
+	EXPECT_EQ(-EBADF, variant->request(self->reader, EP_FREE, NULL));
+	EXPECT_EQ(-EBADF, dep_write_one(self->reader, self->member, POLLIN));
+	EXPECT_EQ(-EBADF, variant->request(self->reader, DEVEPOLL_CTL,
+					   &self->ctl));
+	EXPECT_EQ(-EBADF, variant->request(self->reader, DEVEPOLL_CTL, NULL));
+	EXPECT_EQ(-EBADF, variant->request(self->reader, DEVEPOLL_SIGNAL,
+					   &signal));
+	for (op = EPOLL_CTL_ADD; op <= EPOLL_CTL_MOD; op++)
+		EXPECT_EQ(-EBADF, dep_epoll_ctl(self->reader, op, self->member,
+						&event));
+	self->args.changes = self->ctl.changes;
+	self->args.nr_changes = 1;
+	self->args.change_size = sizeof(self->change);
+	EXPECT_EQ(-EBADF, variant->request(self->reader, DEVEPOLL_WAIT,
+					   &self->args));
+	IS_UNTOUCHED();
+	ASSERT_EQ(0, variant->request(self->reader, DEVEPOLL_STATS, &stats));
+	EXPECT_EQ(0, stats.items);
+}
+
+TEST_F(access, for_reading_waits_and_asks)
+{
+	struct pollfd pfd = { .fd = self->member };
+	struct evpoll evp = { .ep_timeout = 0 };
+	struct epoll_event out;
+
+	EXPECT_EQ(0, variant->request(self->reader, EP_ISPOLLED, &pfd));
+	/* It has no mapping. */
+	EXPECT_EQ(-EINVAL, variant->request(self->reader, EP_POLL, &evp));
+	EXPECT_EQ(0, poll_now(self->reader, POLLIN));
+	EXPECT_EQ(0, variant->request(self->reader, DEVEPOLL_WAIT,
+				      &self->args));
+	EXPECT_EQ(0, dep_epoll_wait(self->reader, &out, 1, 0));
+	IS_UNTOUCHED();
+}
+
+TEST_F(access, for_reading_maps_but_makes_no_memory)
+{
+	void *map = dep_map_events(self->reader, getpagesize());
+
+	EXPECT_EQ(MAP_FAILED, map);
+	EXPECT_EQ(EACCES, errno);
+	map = dep_map(self->reader, EP_MAP_SIZE(10));
+	EXPECT_EQ(MAP_FAILED, map);
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(access, for_writing_does_not_wait)
+{
+	struct pollfd pfd = { .fd = self->member, .revents = -1 };
+	struct evpoll evp = { .ep_timeout = -1, .ep_resoff = -1UL };
+	struct epoll_event out = { .data.u64 = POISON };
+
+	EXPECT_EQ(-EBADF, variant->request(self->writer, EP_POLL, &evp));
+	EXPECT_EQ(-EBADF, variant->request(self->writer, EP_ISPOLLED, &pfd));
+	self->args.timeout = DEVEPOLL_FOREVER;
+	EXPECT_EQ(-EBADF, variant->request(self->writer, DEVEPOLL_WAIT,
+					   &self->args));
+	EXPECT_EQ(-EBADF, variant->request(self->writer, DEVEPOLL_WAIT, NULL));
+	EXPECT_EQ(-EBADF, dep_epoll_wait(self->writer, &out, 1, -1));
+	IS_UNTOUCHED();
+	EXPECT_EQ(-1UL, evp.ep_resoff);
+	EXPECT_EQ(-1, pfd.revents);
+	EXPECT_EQ(POISON, out.data.u64);
+	EXPECT_EQ(MAP_FAILED, (void *)dep_map_events(self->writer,
+						     getpagesize()));
+	EXPECT_EQ(EACCES, errno);
+	ASSERT_EQ(0, dep_alloc(self->writer, 10));
+	EXPECT_EQ(MAP_FAILED, (void *)dep_map(self->writer, EP_MAP_SIZE(10)));
+	EXPECT_EQ(EACCES, errno);
+}
+
+TEST_F(access, for_writing_changes_the_set)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct devepoll_stats stats;
+
+	EXPECT_EQ(1, variant->request(self->writer, DEVEPOLL_CTL, &self->ctl));
+	EXPECT_EQ(0, self->change.result);
+	EXPECT_EQ(0, dep_epoll_ctl(self->writer, EPOLL_CTL_MOD, self->member,
+				   &event));
+	ASSERT_EQ(0, variant->request(self->writer, DEVEPOLL_STATS, &stats));
+	EXPECT_EQ(1, stats.items);
+	EXPECT_EQ(0, dep_epoll_ctl(self->writer, EPOLL_CTL_DEL, self->member,
+				   NULL));
+	EXPECT_EQ(-EBUSY, dep_alloc(self->writer, 10));
+}
+
+TEST_F(access, for_writing_is_not_told_what_is_ready)
+{
+	struct epoll_event event = { .events = EPOLLIN }, out;
+	int outer = epoll_create1(EPOLL_CLOEXEC), set = dep_open();
+
+	ASSERT_LE(0, outer);
+	ASSERT_LE(0, set);
+	self->change.events = EPOLLOUT;
+	ASSERT_EQ(1, variant->request(self->writer, DEVEPOLL_CTL, &self->ctl));
+	EXPECT_EQ(POLLERR, poll_now(self->writer, POLLIN));
+	ASSERT_EQ(0, epoll_ctl(outer, EPOLL_CTL_ADD, self->writer, &event));
+	EXPECT_EQ(1, epoll_wait(outer, &out, 1, 0));
+	EXPECT_EQ(EPOLLERR, out.events);
+	EXPECT_EQ(-EPERM, dep_epoll_ctl(set, EPOLL_CTL_ADD, self->writer,
+					&event));
+	EXPECT_EQ(0, dep_epoll_ctl(set, EPOLL_CTL_ADD, self->reader, &event));
+	EXPECT_EQ(0, close(set));
+	EXPECT_EQ(0, close(outer));
+}
+
+TEST_F(access, for_writing_is_enough_for_signals)
+{
+	struct devepoll_signal signal = { .signo = SIGRTMIN + 3 };
+	siginfo_t info;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGRTMIN + 3);
+	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &mask, NULL));
+	ASSERT_EQ(0, variant->request(self->writer, DEVEPOLL_SIGNAL, &signal));
+	ASSERT_EQ(8, dep_write_one(self->writer, self->member, POLLIN));
+	ASSERT_EQ(0, eventfd_post(self->member));
+	EXPECT_EQ(SIGRTMIN + 3, sigwaitinfo(&mask, &info));
+	EXPECT_EQ(self->member, info.si_fd);
+}
+
+/* The same of /dev/poll, in both of its faces. */
+TEST(access_to_dev_poll_is_by_mode)
+{
+	struct pollfd entry = { .fd = eventfd_new(), .revents = -1 };
+	struct pollfd out = { -1, -1, -1 };
+	int reader = open(DP_NODE, O_RDONLY | O_CLOEXEC);
+	int writer = open(DP_NODE, O_WRONLY | O_CLOEXEC);
+	enum dp_face face;
+
+	if (reader < 0 && errno == ENOENT)
+		SKIP(return, "no /dev/poll here");
+	ASSERT_LE(0, reader);
+	ASSERT_LE(0, writer);
+	EXPECT_EQ(-EBADF, dp_set(reader, entry.fd, POLLOUT));
+	EXPECT_EQ(-EBADF, dp_ioctl(reader, DP_ALLOC, (void *)10));
+	EXPECT_EQ(-EBADF, dp_ioctl(reader, DP_FREE, NULL));
+	EXPECT_EQ(0, dp_ispolled(DP_LINUX, reader, &entry));
+	EXPECT_EQ(0, dp_wait(DP_LINUX, reader, &out, 1, 0));
+
+	EXPECT_EQ(8, dp_set(writer, entry.fd, POLLOUT));
+	for (face = DP_LINUX; face <= DP_SOLARIS; face++) {
+		EXPECT_EQ(-EBADF, dp_wait(face, writer, &out, 1, -1));
+		EXPECT_EQ(-EBADF, dp_ispolled(face, writer, &entry));
+	}
+	EXPECT_EQ(-EBADF, dp_ioctl(writer, DP_SOLARIS_PPOLL, NULL));
+	EXPECT_EQ(-1, out.fd);
+	EXPECT_EQ(-1, entry.revents);
+	EXPECT_EQ(0, dp_ioctl(writer, DP_ALLOC, (void *)10));
+	EXPECT_EQ(0, close(reader));
+	EXPECT_EQ(0, close(writer));
+}
+
+TEST_HARNESS_MAIN

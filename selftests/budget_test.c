@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What one event may cost the machine, whatever sets an unprivileged user has
+ * built: the time that is taken from a task of real time on the processor where
+ * it happens, and from another user's on another one.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "budget.h"
+#include "eset.h"
+
+/* Epoll sets around all sets, and around these, as far as epoll lets them. */
+#define INNER		8
+#define OUTER_EACH	62
+#define OUTMOST		100
+#define OUTER		(INNER * OUTER_EACH + OUTMOST)
+
+/* A set that has more pollers is left to a worker. */
+#define MANY_POLLERS	(INNER + 1)
+#define MANY_SETS	1024
+
+#define MOST_SETS	4096
+#define FDS		(MOST_SETS + OUTER + 100)
+
+/* How long two users share the machine. */
+#define SHARE_NS	(1000 * NSEC_PER_MSEC)
+
+/* An epoll set around others; its fd or -errno. */
+static int epoll_around(const int *fds, int nr)
+{
+	int i, epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	for (i = 0; i < nr && epoll >= 0; i++) {
+		struct epoll_event event = {
+			.events = EPOLLIN,
+			.data.fd = fds[i],
+		};
+
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event)) {
+			int err = -errno;
+
+			close(epoll);
+			return err;
+		}
+	}
+	return epoll < 0 ? -errno : epoll;
+}
+
+/* How many members of an epoll set have told it, at most @most. */
+static int told(int epoll, int most)
+{
+	struct epoll_event *out = calloc(most, sizeof(*out));
+	int n = epoll_wait(epoll, out, most, 0);
+
+	free(out);
+	return n;
+}
+
+FIXTURE(budget) {
+	int event;
+	int nr_sets;
+	int sets[MOST_SETS];
+	int inner[MANY_POLLERS];
+	int nr_outer;
+	int outer[OUTER];
+};
+
+FIXTURE_SETUP(budget)
+{
+	if (raise_fd_limit(FDS))
+		SKIP(return, "no %d open files", FDS);
+	self->event = eventfd_new();
+	ASSERT_LE(0, self->event);
+	ASSERT_EQ(0, pin_to_cpu(0));
+}
+
+FIXTURE_TEARDOWN(budget)
+{
+}
+
+typedef FIXTURE_DATA(budget) budget_data;
+
+/* Makes sets of the device that watch the event, up to @nr of them. */
+static int add_sets(budget_data *self, int nr_inner, int nr)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int i, set, ret = 0;
+
+	while (self->nr_sets < nr && !ret) {
+		set = dep_open();
+		if (set < 0)
+			return set;
+		ret = dep_epoll_ctl(set, EPOLL_CTL_ADD, self->event, &event);
+		event.data.fd = set;
+		for (i = 0; i < nr_inner && !ret; i++)
+			ret = epoll_ctl(self->inner[i], EPOLL_CTL_ADD, set,
+					&event) ? -errno : 0;
+		self->sets[self->nr_sets++] = set;
+	}
+	return ret;
+}
+
+/* Epoll sets around each of the inner ones, and some around one of these. */
+static int add_outer(budget_data *self)
+{
+	int i, ret = 0;
+
+	while (self->nr_outer < OUTER && ret >= 0) {
+		i = self->nr_outer / OUTER_EACH;
+		ret = epoll_around(i < INNER ? &self->inner[i] :
+					       &self->outer[0], 1);
+		self->outer[self->nr_outer++] = ret;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Has everybody been told who stands around the sets? */
+static bool all_told(budget_data *self, int nr_inner)
+{
+	int i;
+
+	for (i = 0; i < nr_inner; i++) {
+		if (told(self->inner[i], self->nr_sets) != self->nr_sets)
+			return false;
+	}
+	for (i = 0; i < self->nr_outer; i++) {
+		if (told(self->outer[i], 1) != 1)
+			return false;
+	}
+	return true;
+}
+
+TEST_F(budget, of_one_event_does_not_grow_with_the_sets_that_watch)
+{
+	static const int rows[] = { 64, 512, 2000, 4096 };
+	struct cost cost;
+	unsigned int i;
+
+	for (i = 0; i < INNER; i++) {
+		self->inner[i] = epoll_around(NULL, 0);
+		ASSERT_LE(0, self->inner[i]);
+	}
+	ASSERT_EQ(0, add_outer(self));
+	ASSERT_EQ(0, measure(self->event, &cost));
+	EXPECT_CHEAP(cost, 0);
+	ASSERT_EQ(0, eventfd_take(self->event));
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (slowness() > 1 && rows[i] > 512)
+			break;
+		ASSERT_EQ(0, add_sets(self, INNER, rows[i]));
+		EXPECT_EQ(0, told(self->inner[0], 1));
+		ASSERT_EQ(0, measure(self->event, &cost));
+		EXPECT_CHEAP(cost, rows[i]);
+		EXPECT_TRUE(await(all_told(self, INNER)));
+		ASSERT_EQ(0, eventfd_take(self->event));
+		/* Nobody has anything to tell then. */
+		EXPECT_TRUE(await(told(self->inner[0], 1) == 0));
+	}
+}
+
+/* Posts all the time, on the processor of its parent. */
+static int annoy(int event, atomic_bool *stop)
+{
+	while (!atomic_load(stop)) {
+		if (eventfd_post(event))
+			return 1;
+	}
+	return 0;
+}
+
+static uint64_t used_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return used.tv_sec * 1000000000ULL + used.tv_nsec;
+}
+
+/* Computes on the other processor; how much of it he gets, in percent. */
+static int compute(atomic_bool *stop)
+{
+	uint64_t start, past, used;
+
+	if (setuid(65534) || pin_to_cpu(1))
+		return 0;
+	used = used_ns();
+	start = now_ns();
+	do {
+		past = now_ns() - start;
+	} while (past < SHARE_NS);
+	used = used_ns() - used;
+	atomic_store(stop, true);
+	/* The two clocks may differ where the emulator was held up. */
+	return used < past ? used * 100 / past : 100;
+}
+
+TEST_F(budget, is_not_paid_by_another_user_on_his_own_processor)
+{
+	pid_t annoyer, victim;
+	atomic_bool *stop;
+	int i, share;
+
+	if (cpus_online() < 2)
+		SKIP(return, "one processor");
+	stop = mmap(NULL, sizeof(*stop), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, stop);
+	for (i = 0; i < MANY_POLLERS; i++) {
+		self->inner[i] = epoll_around(NULL, 0);
+		ASSERT_LE(0, self->inner[i]);
+	}
+	ASSERT_EQ(0, add_sets(self, MANY_POLLERS, MANY_SETS));
+	victim = fork();
+	if (!victim)
+		_exit(compute(stop));
+	ASSERT_LT(0, victim);
+	annoyer = fork();
+	if (!annoyer)
+		_exit(setuid(1000) || annoy(self->event, stop));
+	ASSERT_LT(0, annoyer);
+	share = reap(victim);
+	ASSERT_EQ(0, reap(annoyer));
+	TH_LOG("the other user has %d %% of his processor", share);
+	EXPECT_LE(80, share);
+	EXPECT_TRUE(await(all_told(self, MANY_POLLERS)));
+}
+
+TEST_HARNESS_MAIN

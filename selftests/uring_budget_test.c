@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What one event may cost the machine if commands of a ring wait for it in very
+ * many sets: see budget_test.c.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "budget.h"
+#include "uring_ring.h"
+
+#define MOST_SETS	4096
+
+TEST(waits_of_a_ring_in_many_sets_are_woken_within_the_budget)
+{
+	/* Its completions cost whoever takes them, and not the writer. */
+	const struct ring_kind kind = {
+		.name = "deferred",
+		.setup = IORING_SETUP_SINGLE_ISSUER |
+			 IORING_SETUP_DEFER_TASKRUN,
+	};
+	int nr_sets = slowness() > 1 ? 512 : MOST_SETS;
+	struct epoll_event event = { .events = EPOLLIN };
+	static struct devepoll_event out[MOST_SETS];
+	static bool done[MOST_SETS];
+	struct io_uring_cqe cqe;
+	struct cost cost;
+	struct ring ring;
+	int i, fd, set;
+
+	NEEDS_WAITS();
+	if (raise_fd_limit(MOST_SETS + 100))
+		SKIP(return, "no %d open files", MOST_SETS + 100);
+	ASSERT_EQ(0, pin_to_cpu(0));
+	ASSERT_EQ(0, ring_open(&ring, &kind));
+	fd = eventfd_new();
+	ASSERT_LE(0, fd);
+	for (i = 0; i < nr_sets; i++) {
+		struct devepoll_wait_args args = wait_args(&out[i], 1, -1);
+
+		set = dep_open();
+		ASSERT_LE(0, set);
+		ASSERT_EQ(0, dep_epoll_ctl(set, EPOLL_CTL_ADD, fd, &event));
+		ASSERT_EQ(0, ring_request(&ring, set, DEVEPOLL_WAIT, &args, i));
+	}
+	ASSERT_TRUE(ring_waits(&ring));
+	memset(out, 0xa5, sizeof(out));
+	ASSERT_EQ(0, measure(fd, &cost));
+	EXPECT_CHEAP(cost, nr_sets);
+	for (i = 0; i < nr_sets; i++) {
+		ASSERT_EQ(0, ring_complete(&ring, &cqe))
+			TH_LOG("only %d of %d waits were woken", i, nr_sets);
+		ASSERT_GT(nr_sets, cqe.user_data);
+		EXPECT_FALSE(done[cqe.user_data]);
+		done[cqe.user_data] = true;
+		ASSERT_EQ(1, cqe.res);
+		ASSERT_EQ(EPOLLIN, out[cqe.user_data].events);
+	}
+	ring_close(&ring);
+}
+
+TEST_HARNESS_MAIN
