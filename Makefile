@@ -2,13 +2,22 @@
 # Dispatches to the scripts and makefiles that do the work; try make help.
 
 # Variables of the command line:
-#   KERNEL=6.1|6.12|7.2   which stock Debian kernel (6.1 unless said below)
+#   KERNEL=6.1|6.12|newest which stock Debian kernel (6.1 unless said below);
+#                         newest is of trixie-backports, where 7.2 is too
 #   DEBUG=kasan           the debug kernel instead: KASAN, lockdep, kmemleak
 #   V=1                   show every command and all output
 #   OPS= SEED=            of fuzz: operations (1000000), where to start (random)
+#   ONLY= CHANGED=        of mutants: which faults; those of files that differ
+#                         from a revision
 #   QUICK=1               of experiment: fewer sizes, not recorded
 #   DESTDIR= PREFIX=      where `make install' puts things (/usr/local)
 #   DEVEPOLL_CACHE=       packages and kernels (~/.cache/devepoll)
+#   DEVEPOLL_NEWEST=7.2   what newest is, instead of asking the archive
+
+# make's lists and kbuild take a space for the end of a name.
+ifneq ($(words $(CURDIR)),1)
+$(error the path of this tree has a space in it, with which kbuild can't build: $(CURDIR))
+endif
 
 ifdef DEBUG
 ifneq ($(DEBUG),kasan)
@@ -18,8 +27,8 @@ override KERNEL := debug
 endif
 # A target that stands on one kernel takes this one.
 K := $(or $(KERNEL),6.1)
-ifeq ($(filter 6.1 6.12 7.2 debug,$(K)),)
-$(error KERNEL=$(K) is unknown: 6.1, 6.12 or 7.2)
+ifneq ($(shell echo '$(K)' | grep -vE '^([0-9]+\.[0-9]+|newest|debug)$$'),)
+$(error KERNEL=$(K) is unknown: 6.1, 6.12, newest, or another MAJOR.MINOR)
 endif
 
 V ?= 0
@@ -37,8 +46,8 @@ export DESTDIR PREFIX OPS SEED QUICK
 deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps kmod lib tools selftests demo check fuzz proof servers \
-	clients bench experiment shell lint docs install clean
+.PHONY: help deps kmod lib tools selftests demo check mutants fuzz proof \
+	servers clients bench experiment shell lint docs install clean
 
 help: ## this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
@@ -53,9 +62,9 @@ help: ## this text
 deps: ## install the Debian packages that are needed here (as root)
 	$(call deps,base demo lint)
 
-kmod: ## build the module for KERNEL, or for all three: build/KERNEL/kmod
+kmod: ## build the module for KERNEL, or for those of make check: build/KERNEL/kmod
 	$(call deps,base)
-	$(Q)set -e; for k in $(or $(KERNEL),6.1 6.12 7.2); do \
+	$(Q)set -e; for k in $(or $(KERNEL),6.1 6.12 newest); do \
 		tools/vm/kmod $$k; done
 
 lib: ## build the library: build/lib
@@ -75,11 +84,16 @@ check: ## run all tests in guests; KERNEL= or DEBUG= for only one kernel
 	$(call deps,base)
 	$(Q)tools/check $(KERNEL)
 
-fuzz: ## a million random operations beside epoll's (KERNEL=, or all three)
+mutants: selftests ## plant faults in the module, and see them all noticed (KERNEL=, 6.1)
+	$(call deps,base)
+	$(Q)tools/mutants/run --kernel $(K) --only '$(ONLY)' \
+		--changed '$(CHANGED)'
+
+fuzz: ## a million random operations beside epoll's (KERNEL=, or 6.1, 6.12, newest)
 	$(call deps,base)
 	$(Q)tools/epdiff/run $(KERNEL)
 
-bench: ## measure the costs in instructions (KERNEL=, or all three)
+bench: ## measure the costs in instructions (KERNEL=, or 6.1, 6.12, newest)
 	$(call deps,base)
 	$(Q)tools/bench/run $(KERNEL)
 
@@ -87,7 +101,7 @@ proof: ## run what others wrote for epoll on the device, all of it (25 min a ker
 	$(call deps,base)
 	$(Q)tools/proof/run programs $(KERNEL)
 
-servers: ## run redis, nginx and memcached on the device, beside epoll
+servers: ## run redis, nginx, memcached and Node on the device, beside epoll
 	$(call deps,base)
 	$(Q)tools/proof/run servers $(KERNEL)
 

@@ -32,7 +32,9 @@ result() { # status name [file with the reason]
 # What a program of 2001 was built with, as numbers and in its own words, so
 # that the header is not compared with itself.
 cat >"$work/common.h" <<'END'
+#include <poll.h>
 #include <stddef.h>
+
 #include <linux/devepoll.h>
 
 #ifdef __cplusplus

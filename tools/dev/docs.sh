@@ -17,7 +17,7 @@ for tool in "$sphinx" mandoc; do
 	}
 done
 
-source=$(tools/vm/source 7.2)
+source=$(tools/vm/source newest)
 export KERNEL_DOC=$source/tools/docs/kernel-doc
 out=build/docs
 mkdir -p $out/man

@@ -1,40 +1,41 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Installs the module, its udev rule, the library, the headers and the man
-# pages.
+# Installs the module, what loads it at boot, its udev rule, the library, the
+# headers and the man pages.
 #
 # usage: install.sh [KERNEL]
 #
-# KERNEL is 6.1, 6.12 or 7.2, a stock kernel of tools/vm/kernel; without it the
-# module is built for the running kernel, if its headers are installed.  DESTDIR
-# and PREFIX (/usr/local) say where; below a DESTDIR nothing is run on the
-# result (depmod, ldconfig, udevadm).
+# KERNEL is 6.1, newest…, a stock kernel of tools/vm/kernel; without it the
+# module is built for the running kernel, whose headers must be installed.
+# DESTDIR and PREFIX (/usr/local) say where; below a DESTDIR, which may be
+# relative to the top of the tree, nothing is run on the result (depmod,
+# ldconfig, udevadm).  Nothing is installed if the module can't be.
 set -u
 
 # shellcheck source=tools/vm/common.sh
 . "$(dirname "$0")/../vm/common.sh"
 cd "$top" || exit 1
 
-dest=${DESTDIR:-}
+# lib has a folder of its own, from which a relative one would be another.
+dest=${DESTDIR:+$(realpath -m -- "$DESTDIR")}
 prefix=${PREFIX:-/usr/local}
 kernel=${1:-host}
 
 if [ "$kernel" = host ]; then
 	release=$(uname -r)
-	[ -e "/lib/modules/$release/build/Makefile" ] || release=
+	[ -e "/lib/modules/$release/build/Makefile" ] ||
+		die "the headers of $release are not installed (linux-headers-$release): nothing installed; the library alone: make -C lib install"
 else
 	release=$(cat "$(tools/vm/kernel "$kernel")/release") || exit 1
 fi
-if [ "$release" ]; then
-	ko=$(tools/vm/kmod "$kernel") || exit 1
-	modules=$dest/lib/modules/$release/updates
-	install -D -m 644 "$ko" "$modules/devepoll.ko" || exit 1
-else
-	say "the headers of $(uname -r) are not installed: no module"
-fi
+ko=$(tools/vm/kmod "$kernel") || exit 1
+modules=$dest/lib/modules/$release/updates
+install -D -m 644 "$ko" "$modules/devepoll.ko" || exit 1
 
 install -D -m 644 tools/99-devepoll.rules \
 	"$dest/lib/udev/rules.d/99-devepoll.rules" || exit 1
+install -D -m 644 tools/devepoll.conf \
+	"$dest/usr/lib/modules-load.d/devepoll.conf" || exit 1
 make -s -C lib install "DESTDIR=$dest" "PREFIX=$prefix" || exit 1
 for page in Documentation/man/man?/*.?; do
 	install -D -m 644 "$page" \
@@ -42,7 +43,7 @@ for page in Documentation/man/man?/*.?; do
 done
 
 if [ -z "$dest" ]; then
-	[ "$release" ] && [ "$kernel" = host ] && depmod -a
+	[ "$kernel" != host ] || depmod -a
 	ldconfig
 	command -v udevadm >/dev/null && udevadm control --reload 2>/dev/null
 fi

@@ -22,7 +22,8 @@ static const int verb_ctl[OP_VERBS] = {
 /* The target is in the low half, so that data are unlike in one set. */
 static uint64_t op_data(const struct op *op)
 {
-	return (uint64_t)op->data << 32 | op->fd;
+	return (uint64_t)op->data << 32 |
+	       (op->fd + (own.is_other ? OTHER_DATA : 0u));
 }
 
 static int side_ctl(struct world *w, const struct op *op, int side)
@@ -37,7 +38,7 @@ static int side_ctl(struct world *w, const struct op *op, int side)
 /* The model follows the reference side. */
 static void note(struct world *w, const struct op *op, int result)
 {
-	struct member *m = &w->members[op->set][op->fd];
+	struct member *m = world_member(w, op->set, op->fd);
 
 	if (result)
 		return;
@@ -167,6 +168,9 @@ void change_play(struct world *w, const struct op *given)
 	struct op other;
 	bool alone;
 
+	/* It has no sets to put into others. */
+	if (own.is_other && given->fd >= SLOTS)
+		return;
 	op = intended_change(w, given, &other);
 	if (!op)
 		return;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -174,9 +175,9 @@ static int dev_change_wait(int set, struct devepoll_change *changes, int n,
 {
 	struct devepoll_wait_args args = {
 		.max_events = max,
-		.changes = (uintptr_t)changes,
+		.changes = n ? (uintptr_t)changes : 0,
 		.nr_changes = n,
-		.change_size = sizeof(*changes),
+		.change_size = n ? sizeof(*changes) : 0,
 	};
 	int ret = wait_args(set, &args, out, door);
 

@@ -132,6 +132,9 @@ void file_write(struct file *f, int fd, int peer_fd, unsigned int n)
 	case FILE_LISTENER:
 		listener_connect(f, fd);
 		break;
+	case FILE_SYSCTL:
+		sethostname("epdiff", 6);
+		break;
 	}
 	settle(f, fd, peer_fd);
 }

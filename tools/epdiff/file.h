@@ -16,7 +16,7 @@
 enum file_kind {
 	FILE_PIPE, FILE_FIFO, FILE_STREAM, FILE_DGRAM, FILE_SEQPACKET,
 	FILE_TCP, FILE_EVENTFD, FILE_SEMAPHORE, FILE_TIMERFD, FILE_PTY,
-	FILE_PTYPACKET, FILE_LISTENER,
+	FILE_PTYPACKET, FILE_LISTENER, FILE_SYSCTL,
 	/* What can't be watched, and what the device does not watch. */
 	FILE_REGULAR, FILE_PATH, FILE_EPOLL,
 	FILE_KINDS,
@@ -60,10 +60,20 @@ int file_kind_find(const char *name);
 /* Whether a kind has two ends. */
 bool file_kind_is_pair(unsigned int kind);
 
+/*
+ * Whether asking such a file takes the event that it tells of: then each side
+ * has an open file of its own.
+ */
+static inline bool file_kind_forgets(unsigned int kind)
+{
+	return kind == FILE_SYSCTL;
+}
+
 /**
  * file_make() - open a file and, if it has one, its other end
  * @kind: enum file_kind
- * @fds: out: the numbers; the second is -1 where there is one end only
+ * @fds: out: the numbers; the second is that of the other end, or of a second
+ *	open of a file that forgets, else -1
  *
  * Return: 0, or -1 with errno
  */

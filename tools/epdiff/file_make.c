@@ -151,6 +151,16 @@ static int make_single(int fds[2], int fd)
 	return fd < 0 ? -1 : 0;
 }
 
+static int make_sysctl(int fds[2])
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		fds[i] = open("/proc/sys/kernel/hostname",
+			      O_RDONLY | O_CLOEXEC);
+	return fds[0] < 0 || fds[1] < 0 ? -1 : 0;
+}
+
 int file_make(unsigned int kind, int fds[2])
 {
 	switch (kind) {
@@ -181,6 +191,8 @@ int file_make(unsigned int kind, int fds[2])
 		return make_pty(fds, 1);
 	case FILE_LISTENER:
 		return make_listener(fds);
+	case FILE_SYSCTL:
+		return make_sysctl(fds);
 	case FILE_REGULAR:
 		return make_single(fds, open("/proc/self/exe",
 					     O_RDONLY | O_CLOEXEC));
@@ -207,6 +219,7 @@ static const struct {
 	[FILE_PTY] = { "pty", true },
 	[FILE_PTYPACKET] = { "ptypacket", true },
 	[FILE_LISTENER] = { "listener", false },
+	[FILE_SYSCTL] = { "sysctl", false },
 	[FILE_REGULAR] = { "regular", false },
 	[FILE_PATH] = { "path", false },
 	[FILE_EPOLL] = { "epoll", false },

@@ -15,6 +15,7 @@ static const unsigned int usual[OP_VERBS] = {
 	[OP_SHUT] = 10, [OP_RESET] = 2, [OP_ADD] = 120, [OP_MOD] = 90,
 	[OP_DEL] = 40, [OP_ODD] = 5, [OP_WAIT] = 300, [OP_ROUNDS] = 20,
 	[OP_FAULT] = 8, [OP_ASK] = 16, [OP_RENEW] = 1, [OP_FORK] = 1,
+	[OP_OTHER] = 24,
 };
 
 static const uint32_t masks[] = {
@@ -65,6 +66,9 @@ static void choose_weights(struct gen *gen)
 		if (!factor && (i == OP_MAKE || i == OP_ADD || i == OP_WAIT))
 			factor = 1;
 		gen->weights[i] = without_verb[i] ? 0 : usual[i] * factor;
+		/* Sets in sets and this don't go together. */
+		if (i == OP_OTHER && !gen->other)
+			gen->weights[i] = 0;
 		gen->total += gen->weights[i];
 	}
 }
@@ -89,13 +93,14 @@ void gen_begin(struct gen *gen, struct world *w, uint64_t seed)
 	struct rng *rng = &gen->rng;
 
 	rng_seed(rng, seed);
+	gen->other = rng_once_in(rng, 4);
 	choose_weights(gen);
 	choose_kinds(gen);
 	gen->slots = 2 + rng_below(rng, SLOTS - 1);
 	gen->sets = 1 + rng_below(rng, 3);
 	gen->edge = rng_below(rng, 17);
 	gen->nest = 0;
-	if (!without_nest && rng_once_in(rng, 3)) {
+	if (!without_nest && !gen->other && rng_once_in(rng, 3)) {
 		gen->sets = 2 + rng_below(rng, SETS - 1);
 		gen->nest = 1 + rng_below(rng, 6);
 	}
@@ -121,7 +126,7 @@ static unsigned int open_slot(struct gen *gen, struct world *w)
 
 	for (tries = 0; tries < 8; tries++) {
 		slot = rng_below(&gen->rng, gen->slots);
-		if (slot_file(w, slot) || rng_once_in(&gen->rng, 40))
+		if (slot_is_open(w, slot) || rng_once_in(&gen->rng, 40))
 			break;
 	}
 	return slot;
@@ -134,7 +139,7 @@ static unsigned int free_slot(struct gen *gen, struct world *w)
 
 	for (tries = 0; tries < 4; tries++) {
 		slot = rng_below(&gen->rng, gen->slots);
-		if (!slot_file(w, slot) || rng_once_in(&gen->rng, 10))
+		if (!slot_is_open(w, slot) || rng_once_in(&gen->rng, 10))
 			break;
 	}
 	return slot;
@@ -162,7 +167,7 @@ static unsigned int any_target(struct gen *gen, struct world *w, bool is_in,
 			target = any_set(gen, w, set);
 		else
 			target = open_slot(gen, w);
-		if (w->members[set][target].in == is_in ||
+		if (world_member(w, set, target)->in == is_in ||
 		    rng_once_in(&gen->rng, 12))
 			break;
 	}
@@ -256,6 +261,7 @@ static void gen_verb(struct gen *gen, struct world *w, struct op *op)
 		op->n = rng_below(rng, 8);
 		break;
 	case OP_FORK:
+	case OP_OTHER:
 		op->n = 1 + rng_below(rng, 16);
 		break;
 	default:

@@ -19,6 +19,7 @@
  * @edge: of 16 items so many are edge-triggered
  * @nest: of 16 targets so many are sets
  * @share: a set may be in several others
+ * @other: there is a process with a table of its own
  * @small: of 16 waits so many take only a few events
  *
  * It has to lie in shared memory, as the world does.
@@ -34,6 +35,7 @@ struct gen {
 	unsigned int edge;
 	unsigned int nest;
 	bool share;
+	bool other;
 	unsigned int small;
 };
 

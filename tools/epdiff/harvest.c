@@ -69,10 +69,11 @@ static int describe(char *text, size_t size, const struct harvest *h)
 	len = snprintf(text, size, "%d", h->ret);
 	for (i = 0; i < h->n && len + 160 < size; i++) {
 		const struct epoll_event *ev = &h->ev[i];
-		unsigned int target = (uint32_t)ev->data.u64;
+		unsigned int target = (uint32_t)ev->data.u64 % OTHER_DATA;
+		bool is_other = (uint32_t)ev->data.u64 >= OTHER_DATA;
 
 		len += snprintf(text + len, size - len, " {fd=%s%u data=%u %s}",
-				target < SLOTS ? "" : "s",
+				is_other ? "other " : target < SLOTS ? "" : "s",
 				target < SLOTS ? target : target - SLOTS,
 				(uint32_t)(ev->data.u64 >> 32),
 				events_text(ev->events, names, sizeof(names)));
@@ -111,12 +112,29 @@ static void gather(struct harvest *h, const struct epoll_event *ev, int n)
 	}
 }
 
+/* Poisoned, or as if nobody had touched it: then the kernel's copy faults. */
+static struct epoll_event *wait_room(bool untouched)
+{
+	static struct epoll_event *room;
+
+	if (!room) {
+		room = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (room == MAP_FAILED)
+			abort();
+	}
+	if (untouched)
+		madvise(room, PAGE_BYTES, MADV_DONTNEED);
+	else
+		memset(room, 0xa5, EVENTS_MOST * sizeof(*room));
+	return room;
+}
+
 static void side_wait(struct world *w, const struct op *op, int side,
 		      struct harvest *h, int max, int ms)
 {
-	struct epoll_event ev[EVENTS_MOST];
+	struct epoll_event *ev = wait_room(op->n & 1);
 
-	memset(ev, 0xa5, sizeof(ev));
 	if (side == w->dev && change_holds(op->set))
 		h->ret = change_flush_and_wait(w, ev, max, op->door);
 	else

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where the device is meant to differ from epoll: one row each. */
 #include <errno.h>
+#include <poll.h>
 
+#include "lockstep.h"
 #include "settle.h"
 #include "ways.h"
 #include "world.h"
@@ -13,7 +15,7 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 	},
 	[INTENDED_STALE_DEL] = {
 		"stale-del", "DEL of a number that was closed",
-		"after a ghost, DEL of its number may give 0 on the device; a child that has closed a number makes no DEL of it",
+		"after a ghost, DEL of its number may give 0 on the device; who has closed a number that a child added, which is gone, makes no DEL of it",
 	},
 	[INTENDED_GHOST_NESTED] = {
 		"ghost-nested", "A number that is closed while its file lives on",
@@ -44,8 +46,8 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 		"who tells outer edges depends on old lists: a MOD of the set in the outer one tells both",
 	},
 	[INTENDED_SET_LATE] = {
-		"set-late", "A set in several sets",
-		"a worker tells the outer sets, so each operation is given time",
+		"set-late", "A set in another set",
+		"a worker may tell the outer sets, so each operation is given time",
 	},
 	[INTENDED_WAYS] = {
 		"ways", "Ways from a file through sets in sets",
@@ -54,6 +56,10 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 	[INTENDED_UNKNOWN_BITS] = {
 		"unknown-bits", "Unknown bits of events",
 		"DEVEPOLL_CTL must give EINVAL; the door of epoll_ctl() is compared",
+	},
+	[INTENDED_KEPT] = {
+		"kept", "A file that forgets an event when it is asked",
+		"what it has to tell is waited for on both sides before something else asks",
 	},
 };
 
@@ -84,7 +90,7 @@ void intended_settle(struct world *w)
 		members = 0;
 		for (outer = 0; outer < SETS; outer++)
 			members += w->members[outer][SLOTS + set].in;
-		if (members > 1) {
+		if (members) {
 			met(w, INTENDED_SET_LATE);
 			settle_workers();
 			return;
@@ -187,6 +193,100 @@ static void check_unknown_bits(struct world *w, const struct op *op)
 		differ(w, "unknown bits %#x give %d", op->events, ret);
 }
 
+static bool slot_forgets(struct world *w, unsigned int slot)
+{
+	struct file *f = slot_file(w, slot);
+
+	return f && file_kind_forgets(f->kind);
+}
+
+/* Compares what files that forget have to tell in a set and its members. */
+static void take_news_of(struct world *w, struct op *round, unsigned int set,
+			 uint32_t *done)
+{
+	unsigned int target;
+	bool any = false;
+
+	if (*done & 1u << set)
+		return;
+	*done |= 1u << set;
+	/* From inside: an outer set that asks takes what the inner ones have. */
+	for (target = SLOTS; target < TARGETS; target++) {
+		if (w->members[set][target].in)
+			take_news_of(w, round, target - SLOTS, done);
+	}
+	for (target = 0; target < SLOTS; target++)
+		any |= w->members[set][target].in && slot_forgets(w, target);
+	if (!any)
+		return;
+	met(w, INTENDED_KEPT);
+	round->set = set;
+	harvest_play_rounds(w, round);
+}
+
+static void take_news(struct world *w, const struct op *op)
+{
+	struct op round = { .verb = OP_ROUNDS, .first = op->first, .n = -1 };
+	uint32_t done = 0;
+	unsigned int set;
+
+	change_flush(w);
+	for (set = 0; set < SETS; set++)
+		take_news_of(w, &round, set, &done);
+	w->news = false;
+}
+
+/* What a set does not ask for now, it is not to be told later. */
+static void forget_news(unsigned int slot)
+{
+	struct pollfd fd = { .events = POLLPRI };
+	int side;
+
+	for (side = 0; side < 2; side++) {
+		fd.fd = target_fd(slot, side);
+		poll(&fd, 1, 0);
+	}
+}
+
+static bool set_has_sets(const struct world *w, unsigned int set)
+{
+	unsigned int inner;
+
+	for (inner = SLOTS; inner < TARGETS; inner++) {
+		if (w->members[set][inner].in)
+			return true;
+	}
+	return false;
+}
+
+void intended_ask(struct world *w, const struct op *op)
+{
+	bool asks = false;
+
+	if (w->dev < 0)
+		return;
+	switch (op->verb) {
+	case OP_ADD:
+	case OP_MOD:
+		asks = op->fd >= SLOTS || set_is_member(w, op->set) ||
+		       slot_forgets(w, op->fd);
+		break;
+	case OP_WAIT:
+	case OP_ROUNDS:
+		asks = set_has_sets(w, op->set);
+		break;
+	case OP_FAULT:
+	case OP_ASK:
+		asks = true;
+		break;
+	}
+	if (asks && w->news)
+		take_news(w, op);
+	if ((op->verb == OP_ADD || op->verb == OP_MOD) &&
+	    op->fd < SLOTS && slot_forgets(w, op->fd))
+		forget_news(op->fd);
+}
+
 const struct op *intended_change(struct world *w, const struct op *op,
 				 struct op *other)
 {
@@ -195,16 +295,21 @@ const struct op *intended_change(struct world *w, const struct op *op,
 		met(w, INTENDED_WAYS);
 		return NULL;
 	}
+	/* It can always be read: then what it has to tell comes with that. */
+	if (op->fd < SLOTS && slot_forgets(w, op->fd))
+		other->events &= ~(EPOLLIN | EPOLLOUT | EPOLLRDNORM |
+				   EPOLLWRNORM);
 	if (w->dev < 0)
-		return op;
+		return other;
 	if (op->verb == OP_DEL && own.closed & 1u << op->fd &&
-	    w->members[op->set][op->fd].in) {
-		/* The parent's: the device takes it out, epoll can't. */
+	    op->fd < SLOTS && w->members[op->set][op->fd].in &&
+	    w->members[op->set][op->fd].foreign) {
+		/* Its owner is gone: the device takes it out, epoll can't. */
 		met(w, INTENDED_STALE_DEL);
 		return NULL;
 	}
 	if (op->verb == OP_DEL)
-		return op;
+		return other;
 	if (op->fd >= SLOTS && !(op->events & EPOLLIN)) {
 		other->events |= EPOLLIN;
 		met(w, INTENDED_SET_KEY);
@@ -223,7 +328,7 @@ const struct op *intended_change(struct world *w, const struct op *op,
 void intended_made(struct world *w, struct change *change)
 {
 	const struct op *op = &change->op;
-	struct member *m = &w->members[op->set][op->fd];
+	struct member *m = world_member(w, op->set, op->fd);
 	struct file *f;
 
 	if (w->dev < 0)

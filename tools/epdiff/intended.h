@@ -30,6 +30,7 @@ enum intended {
 	INTENDED_SET_LATE,
 	INTENDED_WAYS,
 	INTENDED_UNKNOWN_BITS,
+	INTENDED_KEPT,
 	INTENDED_NR,
 };
 
@@ -58,6 +59,9 @@ void intended_open(struct world *w, unsigned int slot, uint32_t serial);
 
 /* The file of this serial is gone. */
 void intended_gone(struct world *w, uint32_t serial);
+
+/* An operation is about to be made that may ask a file and hand out nothing. */
+void intended_ask(struct world *w, const struct op *op);
 
 /* An operation is done: what the device leaves to later is waited for. */
 void intended_settle(struct world *w);

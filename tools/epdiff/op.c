@@ -41,6 +41,7 @@ static const struct {
 	[OP_ASK] = { "ask", { F_SET, F_FIRST } },
 	[OP_RENEW] = { "renew", { F_SET } },
 	[OP_FORK] = { "fork", { F_N } },
+	[OP_OTHER] = { "other", { F_N } },
 };
 
 static const char *const field_names[FIELDS] = {

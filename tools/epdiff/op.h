@@ -48,6 +48,7 @@ enum verb {
 	OP_ASK,		/* poll() of the set */
 	OP_RENEW,	/* close a set, and make a new one */
 	OP_FORK,	/* a child does the next operations */
+	OP_OTHER,	/* a process with a table of its own does them */
 	OP_VERBS,
 };
 

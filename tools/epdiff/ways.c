@@ -72,7 +72,8 @@ bool ways_are_too_many(struct world *w, const struct op *op)
 	bool too_many = false;
 	int file;
 
-	if (op->verb != OP_ADD || m->in ||
+	/* Where there is OP_OTHER, no sets are in sets. */
+	if (op->verb != OP_ADD || own.is_other || m->in ||
 	    (op->fd < SLOTS && !has_sets_in_sets(w)))
 		return false;
 	m->in = true;

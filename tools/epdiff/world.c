@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,7 +18,8 @@ struct own own;
 int target_fd(unsigned int target, int side)
 {
 	if (target < SLOTS)
-		return SLOT_FD + target;
+		return (side && own.twins & 1u << target ? TWIN_FD : SLOT_FD) +
+		       target;
 	return SET_FD + side * SET_FD_STEP + target - SLOTS;
 }
 
@@ -65,6 +67,7 @@ void world_begin(struct world *w)
 	memset(w->members, 0, sizeof(w->members));
 	memset(&own, 0, sizeof(own));
 	w->serials = 0;
+	w->news = false;
 	w->at = 0;
 	w->dev = -1;
 	w->ref = 0;
@@ -93,7 +96,52 @@ void world_end(struct world *w)
 		while (f->nclients)
 			close(f->clients[--f->nclients]);
 	}
-	close_range(SLOT_FD, SET_FD + 2 * SET_FD_STEP, 0);
+	close_range(SLOT_FD, TWIN_FD + SLOTS, 0);
+}
+
+bool slot_is_open(struct world *w, unsigned int slot)
+{
+	return slot_file(w, slot) || own.made & 1u << slot;
+}
+
+struct member *world_member(struct world *w, unsigned int set,
+			    unsigned int target)
+{
+	return own.is_other && target < SLOTS ? &own.members[set][target] :
+						&w->members[set][target];
+}
+
+void world_become_other(void)
+{
+	memset(&own, 0, sizeof(own));
+	own.is_other = true;
+	own.closed = ~0u;
+	close_range(SLOT_FD, SLOT_FD + SLOTS - 1, 0);
+	close_range(TWIN_FD, TWIN_FD + SLOTS - 1, 0);
+}
+
+/* The slot of OP_OTHER names nothing any more, and no set has its file. */
+static void other_closes(unsigned int slot)
+{
+	unsigned int set;
+
+	if (!(own.made & 1u << slot))
+		return;
+	own.made &= ~(1u << slot);
+	for (set = 0; set < SETS; set++)
+		own.members[set][slot].in = false;
+	close(target_fd(slot, 0));
+}
+
+static void other_makes(unsigned int slot)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (fd < 0)
+		err(2, "eventfd");
+	other_closes(slot);
+	move_fd(fd, target_fd(slot, 0));
+	own.made |= 1u << slot;
 }
 
 bool set_is_member(const struct world *w, unsigned int set)
@@ -144,6 +192,14 @@ static void slot_name(struct world *w, unsigned int slot, int file)
 	w->files[file].refs++;
 }
 
+/* Before the slot gets another file: the number of side 0 is left alone. */
+static void twin_close(unsigned int slot)
+{
+	if (own.twins & 1u << slot)
+		close(target_fd(slot, 1));
+	own.twins &= ~(1u << slot);
+}
+
 /*
  * A slot is about to be closed, by close() or by a file that gets its number.
  * Return: the file, for slot_closed(); NULL if it was not open.
@@ -162,6 +218,7 @@ static void slot_closed(struct world *w, unsigned int slot, struct file *f)
 	int peer = peer_fd(w, f);
 	unsigned int set;
 
+	twin_close(slot);
 	w->slots[slot] = -1;
 	if (--f->refs)
 		return;
@@ -188,6 +245,10 @@ void world_make(struct world *w, unsigned int kind, unsigned int slot,
 	struct file *old[2] = { 0 };
 	int fds[2], files[2];
 
+	if (own.is_other) {
+		other_makes(slot);
+		return;
+	}
 	if (own.is_child || (pair && slot == other) || !may_close(w, slot) ||
 	    (pair && !may_close(w, other)))
 		return;
@@ -200,6 +261,10 @@ void world_make(struct world *w, unsigned int kind, unsigned int slot,
 		slot_closed(w, slot, old[0]);
 	files[0] = file_new(w, kind, 0);
 	slot_name(w, slot, files[0]);
+	if (file_kind_forgets(kind)) {
+		own.twins |= 1u << slot;
+		move_fd(fds[1], target_fd(slot, 1));
+	}
 	if (!pair)
 		return;
 	old[1] = slot_closing(w, other);
@@ -234,10 +299,13 @@ void world_close(struct world *w, unsigned int slot, bool reset)
 	struct linger hard = { .l_onoff = 1 };
 	struct file *f = slot_file(w, slot);
 
+	if (own.is_other)
+		other_closes(slot);
 	if (!f || !may_close(w, slot))
 		return;
 	if (own.is_child) {
 		child_removes(w, slot);
+		twin_close(slot);
 		own.closed |= 1u << slot;
 		close(target_fd(slot, 0));
 		return;
@@ -254,8 +322,9 @@ void world_dup(struct world *w, unsigned int slot, unsigned int to)
 {
 	struct file *f = slot_file(w, slot), *old;
 
+	/* Which of two numbers of a file that forgets tells, is by chance. */
 	if (!f || own.is_child || slot == to || !may_close(w, to) ||
-	    slot_file(w, to) == f)
+	    slot_file(w, to) == f || file_kind_forgets(f->kind))
 		return;
 	intended_open(w, to, f->serial);
 	old = slot_closing(w, to);
@@ -270,7 +339,7 @@ void world_renew(struct world *w, unsigned int set)
 {
 	unsigned int other;
 
-	if (own.is_child)
+	if (own.is_child || own.is_other)
 		return;
 	close(set_fd(set, 0));
 	close(set_fd(set, 1));

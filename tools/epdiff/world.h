@@ -3,8 +3,9 @@
  * A world: files, two sides that watch them, and what is known of both.
  *
  * It lies in memory that is shared with the processes that play it: with the
- * child of OP_FORK, which goes on where its parent was, and with the process
- * that looks what became of it.  What belongs to one process alone, which of
+ * child of OP_FORK, which goes on where its parent was, with the process of
+ * OP_OTHER, which shares the sets alone, and with the process that looks what
+ * became of it.  What belongs to one process alone, which of
  * the numbers it has closed, stands in struct own.
  */
 #ifndef EPDIFF_WORLD_H
@@ -19,10 +20,15 @@
 #include "op.h"
 #include "rng.h"
 
+/* What an item of OP_OTHER has in its data besides its slot. */
+#define OTHER_DATA	64
+
 /* The numbers of slots, and of the sets of side 0 and 1. */
 #define SLOT_FD		100
 #define SET_FD		140
 #define SET_FD_STEP	16
+/* What side 1 has in a slot whose file forgets. */
+#define TWIN_FD		180
 #define OPS_MOST	4096
 
 /**
@@ -94,6 +100,7 @@ struct tally {
  * @nops: its length
  * @at: the operation that is being played
  * @verdict: the first difference
+ * @news: a file that forgets may have something to tell
  * @tally: not cleared with the world
  */
 struct world {
@@ -109,19 +116,28 @@ struct world {
 	unsigned int nops;
 	unsigned int at;
 	struct verdict verdict;
+	bool news;
 	struct tally tally;
 };
 
 /**
  * struct own - what belongs to this process alone
  * @is_child: of OP_FORK
- * @closed: slots that the child has closed, by bit
+ * @is_other: of OP_OTHER, whose slots name eventfds that it has made
+ * @closed: slots that the child has closed, by bit; of OP_OTHER all
+ * @twins: slots in which side 1 has an open file of its own, by bit
  * @added: targets that the child has added or changed, by set and bit
+ * @made: slots that name an eventfd of OP_OTHER, by bit
+ * @members: what OP_OTHER has in the sets
  */
 struct own {
 	bool is_child;
+	bool is_other;
 	uint32_t closed;
+	uint32_t twins;
 	uint32_t added[SETS];
+	uint32_t made;
+	struct member members[SETS][SLOTS];
 };
 
 extern struct own own;
@@ -143,6 +159,13 @@ static inline int set_fd(unsigned int set, int side)
 /* The file of a slot that this process has open, or NULL. */
 struct file *slot_file(struct world *w, unsigned int slot);
 
+/* Whether a slot names anything in this process. */
+bool slot_is_open(struct world *w, unsigned int slot);
+
+/* What this process knows of a target in a set. */
+struct member *world_member(struct world *w, unsigned int set,
+			    unsigned int target);
+
 /* Whether a set is in another one. */
 bool set_is_member(const struct world *w, unsigned int set);
 
@@ -159,6 +182,9 @@ void world_make(struct world *w, unsigned int kind, unsigned int slot,
 void world_close(struct world *w, unsigned int slot, bool reset);
 void world_dup(struct world *w, unsigned int slot, unsigned int to);
 void world_renew(struct world *w, unsigned int set);
+
+/* This process becomes that of OP_OTHER: it keeps nothing but the sets. */
+void world_become_other(void);
 
 /* Notes the first difference. */
 [[gnu::format(printf, 2, 3)]]

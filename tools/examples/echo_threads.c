@@ -92,7 +92,8 @@ static int wait_for(struct worker *worker)
 		.max_events = worker->part.max_events,
 		.timeout = DEVEPOLL_FOREVER,
 		.flags = DEVEPOLL_WAIT_MAPPED,
-		.changes = (uintptr_t)worker->changes,
+		.changes = worker->nr_changes ?
+			   (uintptr_t)worker->changes : 0,
 		.nr_changes = worker->nr_changes,
 		.change_size = worker->nr_changes ?
 			       sizeof(*worker->changes) : 0,

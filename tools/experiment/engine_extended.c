@@ -129,12 +129,15 @@ static int change_and_wait(struct engine_set *set, int64_t timeout)
 		.max_events = set->part.max_events,
 		.timeout = timeout,
 		.flags = DEVEPOLL_WAIT_MAPPED,
-		.changes = (uintptr_t)set->changes,
-		.nr_changes = set->nr_changes,
-		.change_size = sizeof(set->changes[0]),
 	};
-	int nr = devepoll_events_harvest(set->fd, &args);
+	int nr;
 
+	if (set->nr_changes) {
+		args.changes = (uintptr_t)set->changes;
+		args.nr_changes = set->nr_changes;
+		args.change_size = sizeof(set->changes[0]);
+	}
+	nr = devepoll_events_harvest(set->fd, &args);
 	if (args.nr_tried != args.nr_changes || args.nr_failed)
 		find_refused(set, args.nr_tried);
 	set->nr_changes = 0;

@@ -247,7 +247,7 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: ask [-s] [-c N] [-n CONNECTIONS] [-q QUESTIONS] SERVER PORT\n"
 		"       ask -w DIR\n"
-		"SERVER is redis, memcached or nginx.  -c: each connection leaves after N\n"
+		"SERVER is redis, memcached, nginx or node.  -c: each connection leaves after N\n"
 		"answers, in one of three ways, and another comes.  -s: keep the\n"
 		"connections at the end, until killed.  -w: write the files that nginx is\n"
 		"asked for.\n");

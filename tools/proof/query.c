@@ -197,6 +197,7 @@ static const struct protocol protocols[] = {
 	{ .name = "redis", .ask = redis_ask },
 	{ .name = "memcached", .ask = memcached_ask },
 	{ .name = "nginx", .ask = http_ask, .has_header = true },
+	{ .name = "node", .ask = http_ask, .has_header = true },
 };
 
 /**

@@ -54,7 +54,7 @@ archive_open() {
 	# A machine without security updates still gets to know of them.
 	security=$(host_mirror security) || security=${mirror%/}-security
 
-	apt_dir="$cache/apt/$1$sources"
+	apt_dir=$cache/apt/$(IFS=+ && echo "$*")$sources
 	mkdir -p "$apt_dir/state/lists/partial" "$apt_dir/cache/archives/partial" \
 		"$apt_dir/none" ||
 		die "cannot write to $cache"
@@ -109,6 +109,21 @@ archive_search() {
 # archive_find PATTERN: the newest of them
 archive_find() {
 	archive_search "$1" | sed -n 1p
+}
+
+# archive_kernels PATTERN: versions of kernels like PATTERN that have an
+# image as well as headers, the newest first
+archive_kernels() {
+	local headers pkg version
+
+	headers=$(archive_search "linux-headers-$1-amd64")
+	while read -r pkg; do
+		version=${pkg#linux-*-}
+		if grep -qxF "linux-headers-$version" <<<"$headers"; then
+			echo "${version%-amd64}"
+		fi
+	done < <(archive_search "linux-(image|binary)-$1-amd64") |
+		sort -Vru
 }
 
 # archive_get NAME...: download into $cache/packages, print the files' paths;

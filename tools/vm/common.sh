@@ -5,7 +5,6 @@
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # A service may run us with no HOME; bash knows it of the user database then.
 cache=${DEVEPOLL_CACHE:-${HOME:-~}/.cache/devepoll}
-KERNELS='6.1 6.12 7.2'
 export LC_ALL=C
 
 say() {
@@ -23,6 +22,19 @@ need() {
 		command -v "$tool" >/dev/null ||
 			die "$tool is missing: run 'make deps' as root"
 	done
+}
+
+# Neither kbuild nor the kernel's command line takes such a path.
+case $top in
+*[[:space:]]*) die "the path of this tree has a space in it: $top" ;;
+esac
+
+# name_kernel KERNEL: its name, which `newest' is not; the others are as they are
+name_kernel() {
+	case $1 in
+	newest) "$top/tools/vm/newest" ;;
+	*) echo "$1" ;;
+	esac
 }
 
 # lock NAME: hold the cache's lock of that name until this process ends
