@@ -81,6 +81,15 @@
  */
 #define DEP_RELAY_NS		(50 * NSEC_PER_USEC)
 #define DEP_RELAY_SHARE		4
+#define DEP_RELAY_DEBT_NS	(4 * DEP_RELAY_NS)
+
+/*
+ * So many sets are served even when the time is over, if no more than so many
+ * poll each: who causes an event finds it right after in all sets of a chain,
+ * as with epoll, whatever others did.
+ */
+#define DEP_RELAY_LEAST		DEP_NEST_MOST
+#define DEP_RELAY_POLLERS	2
 
 /*
  * What a set counts as where the clock stands still; a signal set, which has

@@ -151,23 +151,34 @@ static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
 	relay_served(inst);
 }
 
-/* Too many to be woken in an interrupt, be they on the queue or sets? */
-static bool instance_has_many_pollers(struct dep_instance *inst)
+/* Are there more to be woken than so many, be they on the queue or sets? */
+static bool instance_has_pollers(struct dep_instance *inst, u32 most)
 {
 	wait_queue_head_t *queue = &inst->poll_queue;
 	wait_queue_entry_t *entry;
 	unsigned long flags;
 	u32 nr = 0;
 
-	if (READ_ONCE(inst->nr_outer) > DEP_POLLERS_AT_ONCE)
+	if (READ_ONCE(inst->nr_outer) > most)
 		return true;
 	spin_lock_irqsave(&queue->lock, flags);
 	list_for_each_entry(entry, &queue->head, entry) {
-		if (++nr > DEP_POLLERS_AT_ONCE)
+		if (++nr > most)
 			break;
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
-	return nr > DEP_POLLERS_AT_ONCE;
+	return nr > most;
+}
+
+/* May an interrupt serve this set, though its time may be over? */
+static bool relay_may_serve(struct dep_instance *inst, bool time)
+{
+	/* Commands of rings: they sleep, so they can't see that it is late. */
+	if (!time && !list_empty(&inst->woken))
+		return false;
+	return !READ_ONCE(inst->polled) ||
+	       !instance_has_pollers(inst, time ? DEP_POLLERS_AT_ONCE :
+						  DEP_RELAY_POLLERS);
 }
 
 /*
@@ -175,7 +186,9 @@ static bool instance_has_many_pollers(struct dep_instance *inst)
  * time that passes, a part of it.  @most is how much the last set counts as at
  * most, 0 if there was none.  Where the clock of the processor is not stable it
  * stands still when the tick is overdue, as it may be after a walk over
- * thousands of items: then a set counts as DEP_RELAY_SET_NS.
+ * thousands of items: then a set counts as DEP_RELAY_SET_NS.  A debt has a
+ * limit, since it may be none: the host of a virtual machine may have run
+ * something else.
  */
 static bool relay_has_time(struct dep_relay *relay, u64 most)
 {
@@ -184,7 +197,9 @@ static bool relay_has_time(struct dep_relay *relay, u64 most)
 
 	relay->last = now;
 	if (most)
-		relay->debt += past ? min(past, most) : DEP_RELAY_SET_NS;
+		relay->debt = min(relay->debt +
+				  (past ? min(past, most) : DEP_RELAY_SET_NS),
+				  (u64)DEP_RELAY_DEBT_NS);
 	else
 		relay->debt -= min(relay->debt, past / DEP_RELAY_SHARE);
 	return relay->debt < DEP_RELAY_NS;
@@ -193,18 +208,20 @@ static bool relay_has_time(struct dep_relay *relay, u64 most)
 static void relay_interrupt(struct irq_work *irq)
 {
 	struct dep_relay *relay = container_of(irq, struct dep_relay, irq);
+	unsigned int least = DEP_RELAY_LEAST;
 	bool time = relay_has_time(relay, 0), work;
 	struct dep_instance *inst;
 	unsigned long flags;
 	u64 most;
 
-	while (time && (inst = relay_take(relay, &relay->fresh))) {
+	while ((time || least) && (inst = relay_take(relay, &relay->fresh))) {
+		least -= !!least;
 		/* A signal set has a budget of its own. */
 		most = READ_ONCE(inst->onesig) ? DEP_RELAY_SET_NS : U64_MAX;
-		if (READ_ONCE(inst->polled) && instance_has_many_pollers(inst))
-			relay_put_off(relay, inst);
-		else
+		if (relay_may_serve(inst, time))
 			relay_serve(relay, inst);
+		else
+			relay_put_off(relay, inst);
 		time = relay_has_time(relay, most);
 	}
 

@@ -168,6 +168,35 @@ TEST_F(budget, of_one_event_does_not_grow_with_the_sets_that_watch)
 	}
 }
 
+/* Events one after the other, each through sets in a chain, while it is due. */
+#define CHAIN		4
+#define ROUNDS		50
+
+TEST_F(budget, of_many_sets_does_not_make_a_chain_of_others_late)
+{
+	struct epoll_event out, event = { .events = EPOLLIN | EPOLLET };
+	int chain[CHAIN], single, i, late = 0;
+
+	self->inner[0] = epoll_around(NULL, 0);
+	ASSERT_LE(0, self->inner[0]);
+	ASSERT_EQ(0, add_sets(self, 1, MANY_SETS));
+	single = eventfd_new();
+	ASSERT_LE(0, single);
+	for (i = 0; i < CHAIN; i++) {
+		chain[i] = dep_open();
+		ASSERT_LE(0, chain[i]);
+		ASSERT_EQ(0, dep_epoll_ctl(chain[i], EPOLL_CTL_ADD,
+					   i ? chain[i - 1] : single, &event));
+	}
+	for (i = 0; i < ROUNDS; i++) {
+		ASSERT_EQ(0, eventfd_post(self->event));
+		ASSERT_EQ(0, eventfd_post(single));
+		late += dep_epoll_wait(chain[CHAIN - 1], &out, 1, 0) != 1;
+		ASSERT_EQ(0, eventfd_take(self->event));
+	}
+	EXPECT_EQ(0, late);
+}
+
 /* Posts all the time, on the processor of its parent. */
 static int annoy(int event, atomic_bool *stop)
 {

@@ -204,9 +204,10 @@ without_known() {
 # kmemleak believes in a leak only at its second look, at objects of some age.
 leak=sys/kernel/debug/kmemleak
 if [ "$kmemleak" ] && [ -w $leak ]; then
-	echo scan >$leak
+	# It switches itself off for want of memory, and refuses to scan then.
+	echo scan >$leak || fail "kmemleak is off"
 	sleep 6
-	echo scan >$leak
+	echo scan >$leak || fail "kmemleak is off"
 	without_known <$leak >/leaks
 	if [ -s /leaks ]; then
 		cat /leaks >/dev/ttyS0
