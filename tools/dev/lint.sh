@@ -47,14 +47,14 @@ pass_checkpatch() {
 		tracked 'kmod/*.[ch]' 'uapi/*.h' | xargs -r \
 			"$src/scripts/checkpatch.pl" "${rules[@]}" --ignore "$kernel" -f |
 			# As tracepoints are written everywhere.
-			grep -vE '^kmod/trace.h:.*(ALIGNMENT|OPEN_ENDED_LINE)'
+			grep -vE '^kmod/core/trace.h:.*(ALIGNMENT|OPEN_ENDED_LINE)'
 		tracked 'lib/*.[ch]' 'selftests/*.[ch]' 'tools/*.[ch]' | xargs -r \
 			"$src/scripts/checkpatch.pl" "${rules[@]}" --ignore "$user" -f
 	} 2>&1
 }
 
 pass_conditionals() {
-	! grep -nE '^[[:space:]]*#[[:space:]]*if' kmod/*.c
+	! grep -nE '^[[:space:]]*#[[:space:]]*if' kmod/*.c kmod/*/*.c
 }
 
 pass_build() {
