@@ -13,21 +13,21 @@
 #include <linux/devepoll.h>
 #include <linux/devpoll.h>
 
-#include "access.h"
-#include "area.h"
-#include "classic.h"
+#include "core/instance.h"
+#include "core/stats.h"
 #include "device.h"
-#include "devpoll.h"
-#include "extended.h"
-#include "features.h"
-#include "instance.h"
-#include "interest.h"
-#include "onesig.h"
-#include "pages.h"
-#include "ready.h"
-#include "stats.h"
-#include "uring.h"
-#include "waitqueue.h"
+#include "faces/access.h"
+#include "faces/classic.h"
+#include "faces/devpoll.h"
+#include "faces/extended.h"
+#include "faces/features.h"
+#include "faces/onesig.h"
+#include "faces/uring.h"
+#include "files/waitqueue.h"
+#include "set/interest.h"
+#include "set/ready.h"
+#include "sinks/area.h"
+#include "sinks/pages.h"
 
 static int device_open(struct inode *inode, struct file *file)
 {

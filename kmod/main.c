@@ -9,17 +9,17 @@
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
 
-#include "access.h"
-#include "compat.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "core/relay.h"
+#include "core/stats.h"
+#include "core/worker.h"
 #include "device.h"
-#include "instance.h"
-#include "limits.h"
-#include "relay.h"
-#include "release.h"
-#include "siginfo.h"
-#include "stats.h"
-#include "watch.h"
-#include "worker.h"
+#include "faces/access.h"
+#include "files/release.h"
+#include "files/watch.h"
+#include "sinks/siginfo.h"
 
 module_param_named(max_fds, dep_max_fds, uint, 0444);
 MODULE_PARM_DESC(max_fds, "fds in one interest set (131072, at most 1048576)");

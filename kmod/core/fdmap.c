@@ -7,8 +7,8 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "fdmap.h"
-#include "limits.h"
+#include "core/fdmap.h"
+#include "core/limits.h"
 
 static struct kmem_cache *leaf_cache;
 

@@ -18,7 +18,7 @@
 #include <linux/nospec.h>
 #include <linux/types.h>
 
-#include "limits.h"
+#include "core/limits.h"
 
 struct dep_item;
 struct user_struct;

@@ -11,11 +11,11 @@
 #include <linux/sched/user.h>
 #include <linux/slab.h>
 
-#include "compat.h"
-#include "instance.h"
-#include "limits.h"
-#include "nest.h"
-#include "siginfo.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "core/nest.h"
+#include "sinks/siginfo.h"
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
 unsigned long dep_max_user_watches;

@@ -222,9 +222,9 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 
-#include "fdmap.h"
-#include "person.h"
-#include "relay.h"
+#include "core/fdmap.h"
+#include "core/person.h"
+#include "core/relay.h"
 
 struct dep_instance;
 struct dep_nest;

@@ -15,9 +15,9 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "instance.h"
-#include "limits.h"
-#include "nest.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "core/nest.h"
 
 /**
  * struct dep_nest - one set in another

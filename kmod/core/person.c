@@ -8,7 +8,7 @@
 #include <linux/sched/user.h>
 #include <linux/user_namespace.h>
 
-#include "person.h"
+#include "core/person.h"
 
 /**
  * dep_person_of() - who answers for a set that was opened with these?

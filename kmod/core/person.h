@@ -9,7 +9,7 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
-#include "limits.h"
+#include "core/limits.h"
 
 struct cred;
 struct user_namespace;

@@ -20,10 +20,10 @@
 #include <linux/sched/clock.h>
 #include <linux/wait_bit.h>
 
-#include "compat.h"
-#include "instance.h"
-#include "limits.h"
-#include "relay.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "core/relay.h"
 
 DEFINE_PER_CPU(struct dep_relay, dep_relays);
 static struct workqueue_struct *relay_queue;

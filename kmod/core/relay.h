@@ -13,7 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "limits.h"
+#include "core/limits.h"
 
 struct dep_instance;
 

@@ -15,8 +15,8 @@
 
 #include <linux/devepoll.h>
 
-#include "instance.h"
-#include "stats.h"
+#include "core/instance.h"
+#include "core/stats.h"
 
 /* All sets; nests L. */
 static DEFINE_MUTEX(stats_lock);

@@ -3,4 +3,4 @@
  * The tracepoints' bodies.
  */
 #define CREATE_TRACE_POINTS
-#include "trace.h"
+#include "core/trace.h"

@@ -10,7 +10,7 @@
 
 #include <linux/tracepoint.h>
 
-#include "instance.h"
+#include "core/instance.h"
 
 DECLARE_EVENT_CLASS(devepoll_item,
 	TP_PROTO(const struct dep_item *item),

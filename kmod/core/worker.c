@@ -14,8 +14,8 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
-#include "limits.h"
-#include "worker.h"
+#include "core/limits.h"
+#include "core/worker.h"
 
 /**
  * struct worker_fput - a file to be released

@@ -8,7 +8,7 @@
 #include <linux/list.h>
 #include <linux/workqueue.h>
 
-#include "person.h"
+#include "core/person.h"
 
 struct file;
 

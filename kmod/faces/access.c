@@ -9,7 +9,7 @@
 #include <linux/devepoll.h>
 #include <linux/devpoll.h>
 
-#include "access.h"
+#include "faces/access.h"
 
 bool dep_access_fadvise = true;
 

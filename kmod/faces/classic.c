@@ -11,13 +11,13 @@
 
 #include <linux/devepoll.h>
 
-#include "classic.h"
-#include "compat.h"
-#include "harvest.h"
-#include "instance.h"
-#include "interest.h"
-#include "limits.h"
-#include "pages.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "faces/classic.h"
+#include "set/harvest.h"
+#include "set/interest.h"
+#include "sinks/pages.h"
 
 static_assert(sizeof(struct pollfd) == 8);
 static_assert(sizeof(struct evpoll) == 16);

@@ -15,15 +15,15 @@
 #include <linux/devepoll.h>
 #include <linux/devpoll.h>
 
-#include "area.h"
-#include "compat.h"
-#include "devpoll.h"
-#include "harvest.h"
-#include "instance.h"
-#include "interest.h"
-#include "limits.h"
-#include "results.h"
-#include "sigmask.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "faces/devpoll.h"
+#include "faces/sigmask.h"
+#include "set/harvest.h"
+#include "set/interest.h"
+#include "sinks/area.h"
+#include "sinks/results.h"
 
 static_assert(sizeof(struct dvpoll) == 16);
 static_assert(offsetof(struct dvpoll, dp_nfds) == 8);

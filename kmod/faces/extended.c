@@ -9,19 +9,19 @@
 
 #include <linux/devepoll.h>
 
-#include "access.h"
-#include "area.h"
-#include "compat.h"
-#include "extended.h"
-#include "harvest.h"
-#include "instance.h"
-#include "interest.h"
-#include "limits.h"
-#include "pages.h"
-#include "ready.h"
-#include "results.h"
-#include "sigmask.h"
-#include "stats.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "core/stats.h"
+#include "faces/access.h"
+#include "faces/extended.h"
+#include "faces/sigmask.h"
+#include "set/harvest.h"
+#include "set/interest.h"
+#include "set/ready.h"
+#include "sinks/area.h"
+#include "sinks/pages.h"
+#include "sinks/results.h"
 
 static_assert(sizeof(struct devepoll_change) == 24);
 static_assert(offsetof(struct devepoll_change, fd) == 4);

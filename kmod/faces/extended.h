@@ -10,8 +10,8 @@
 
 #include <linux/devepoll.h>
 
-#include "harvest.h"
-#include "results.h"
+#include "set/harvest.h"
+#include "sinks/results.h"
 
 /**
  * struct dep_wait_call - a DEVEPOLL_WAIT that was checked

@@ -7,11 +7,11 @@
 
 #include <linux/devepoll.h>
 
-#include "access.h"
-#include "compat.h"
-#include "features.h"
-#include "instance.h"
-#include "limits.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "faces/access.h"
+#include "faces/features.h"
 
 static_assert(sizeof(struct devepoll_features) == 40);
 static_assert(offsetof(struct devepoll_features, features) == 8);

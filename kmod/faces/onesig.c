@@ -27,12 +27,12 @@
 
 #include <linux/devepoll.h>
 
-#include "limits.h"
-#include "onesig.h"
-#include "ready.h"
-#include "recipient.h"
-#include "siginfo.h"
-#include "worker.h"
+#include "core/limits.h"
+#include "core/worker.h"
+#include "faces/onesig.h"
+#include "set/ready.h"
+#include "sinks/recipient.h"
+#include "sinks/siginfo.h"
 
 static_assert(sizeof(struct devepoll_signal) == 8);
 static_assert(offsetof(struct devepoll_signal, flags) == 4);

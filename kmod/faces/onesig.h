@@ -5,7 +5,7 @@
 #ifndef DEVEPOLL_ONESIG_H
 #define DEVEPOLL_ONESIG_H
 
-#include "instance.h"
+#include "core/instance.h"
 
 int dep_onesig_join(struct dep_item *item);
 long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,

@@ -9,11 +9,11 @@
 
 #include <linux/devepoll.h>
 
-#include "access.h"
-#include "compat.h"
-#include "extended.h"
-#include "instance.h"
-#include "uring.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "faces/access.h"
+#include "faces/extended.h"
+#include "faces/uring.h"
 
 /* The bytes of a command, in words of 64 bits. */
 #define URING_WORDS		2

@@ -9,8 +9,8 @@
 
 #include <linux/hrtimer.h>
 
-#include "extended.h"
-#include "instance.h"
+#include "core/instance.h"
+#include "faces/extended.h"
 
 struct io_uring_cmd;
 

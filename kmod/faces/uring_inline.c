@@ -5,10 +5,10 @@
  */
 #include <linux/devepoll.h>
 
-#include "compat.h"
-#include "extended.h"
-#include "harvest.h"
-#include "uring.h"
+#include "core/compat.h"
+#include "faces/extended.h"
+#include "faces/uring.h"
+#include "set/harvest.h"
 
 /**
  * dep_uring_wait() - DEVEPOLL_WAIT as a command, with no waiting

@@ -4,9 +4,9 @@
  */
 #include <linux/uaccess.h>
 
-#include "compat.h"
-#include "instance.h"
-#include "uring.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "faces/uring.h"
 
 /**
  * dep_uring_shoot() - take events into a buffer of the ring, and tell it

@@ -17,12 +17,12 @@
 
 #include <linux/devepoll.h>
 
-#include "compat.h"
-#include "extended.h"
-#include "harvest.h"
-#include "instance.h"
-#include "limits.h"
-#include "uring.h"
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "faces/extended.h"
+#include "faces/uring.h"
+#include "set/harvest.h"
 
 /**
  * struct uring_pdu - what stands in the command itself

@@ -9,7 +9,7 @@
 #include <linux/magic.h>
 #include <linux/string.h>
 
-#include "filekind.h"
+#include "files/filekind.h"
 
 static bool file_is_on(const struct file *file, unsigned long magic)
 {

@@ -20,9 +20,9 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 
-#include "compat.h"
-#include "release.h"
-#include "watch.h"
+#include "core/compat.h"
+#include "files/release.h"
+#include "files/watch.h"
 
 /* __fput calls the first, and nothing else does; the other is __fput itself. */
 static const char * const release_symbols[] = {

@@ -5,10 +5,10 @@
  */
 #include <linux/slab.h>
 
-#include "limits.h"
-#include "waitqueue.h"
-#include "wakeup.h"
-#include "watch.h"
+#include "core/limits.h"
+#include "files/waitqueue.h"
+#include "files/wakeup.h"
+#include "files/watch.h"
 
 /**
  * struct dep_arming - a call of ->poll() that queues us

@@ -8,7 +8,7 @@
 #include <linux/init.h>
 #include <linux/poll.h>
 
-#include "instance.h"
+#include "core/instance.h"
 
 struct dep_wait;
 struct dep_watch;

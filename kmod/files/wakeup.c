@@ -2,9 +2,9 @@
 /*
  * Wake-ups: from a wait queue of a watched file to the sets that watch it.
  */
-#include "trace.h"
-#include "wakeup.h"
-#include "watch.h"
+#include "core/trace.h"
+#include "files/wakeup.h"
+#include "files/watch.h"
 
 /*
  * The less common wake-up: somebody sleeps or polls the set, or the file must

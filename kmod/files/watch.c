@@ -7,11 +7,11 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "limits.h"
-#include "trace.h"
-#include "waitqueue.h"
-#include "wakeup.h"
-#include "watch.h"
+#include "core/limits.h"
+#include "core/trace.h"
+#include "files/waitqueue.h"
+#include "files/wakeup.h"
+#include "files/watch.h"
 
 struct dep_bucket *dep_watch_table __read_mostly;
 unsigned int dep_watch_table_bits __read_mostly;

@@ -11,7 +11,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "instance.h"
+#include "core/instance.h"
 
 /**
  * struct dep_wait - our entry in one wait queue of a watched file

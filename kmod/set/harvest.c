@@ -19,9 +19,9 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
-#include "harvest.h"
-#include "limits.h"
-#include "ready.h"
+#include "core/limits.h"
+#include "set/harvest.h"
+#include "set/ready.h"
 
 /* The clock is read only by a call that does not find events at once. */
 static void harvest_set_deadline(struct dep_harvest *harvest)

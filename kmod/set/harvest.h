@@ -8,9 +8,9 @@
 #include <linux/ktime.h>
 #include <linux/sched.h>
 
-#include "instance.h"
-#include "ready.h"
-#include "results.h"
+#include "core/instance.h"
+#include "set/ready.h"
+#include "sinks/results.h"
 
 /**
  * struct dep_harvest - one call that waits for events

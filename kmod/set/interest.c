@@ -11,15 +11,15 @@
 
 #include <linux/devepoll.h>
 
-#include "compat.h"
-#include "filekind.h"
-#include "interest.h"
-#include "nest.h"
-#include "onesig.h"
-#include "owner.h"
-#include "trace.h"
-#include "waitqueue.h"
-#include "watch.h"
+#include "core/compat.h"
+#include "core/nest.h"
+#include "core/trace.h"
+#include "faces/onesig.h"
+#include "files/filekind.h"
+#include "files/waitqueue.h"
+#include "files/watch.h"
+#include "set/interest.h"
+#include "set/owner.h"
 
 /* What may go with EPOLLEXCLUSIVE, as epoll_ctl(2) has it. */
 #define DEP_EXCLUSIVE_EVENTS \

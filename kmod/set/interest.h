@@ -5,7 +5,7 @@
 #ifndef DEVEPOLL_INTEREST_H
 #define DEVEPOLL_INTEREST_H
 
-#include "instance.h"
+#include "core/instance.h"
 
 /**
  * struct dep_change - one change of a set of the extended interface

@@ -16,7 +16,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
-#include "owner.h"
+#include "set/owner.h"
 
 static bool owner_is_this_process(const struct dep_item *item)
 {

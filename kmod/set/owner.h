@@ -10,7 +10,7 @@
 #include <linux/nospec.h>
 #include <linux/sched.h>
 
-#include "instance.h"
+#include "core/instance.h"
 
 /**
  * dep_owner_names() - does the number of an item name its file in this table?

@@ -15,15 +15,15 @@
 
 #include <linux/devepoll.h>
 
-#include "compat.h"
-#include "limits.h"
-#include "owner.h"
-#include "pass.h"
-#include "ready.h"
-#include "results.h"
-#include "trace.h"
-#include "watch.h"
-#include "worker.h"
+#include "core/compat.h"
+#include "core/limits.h"
+#include "core/trace.h"
+#include "core/worker.h"
+#include "files/watch.h"
+#include "set/owner.h"
+#include "set/pass.h"
+#include "set/ready.h"
+#include "sinks/results.h"
 
 /* What stands in a place of a pass. */
 enum ask_kind {

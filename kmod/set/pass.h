@@ -7,8 +7,8 @@
 
 #include <linux/types.h>
 
-#include "instance.h"
-#include "limits.h"
+#include "core/instance.h"
+#include "core/limits.h"
 
 struct dep_results;
 

@@ -14,13 +14,13 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
-#include "compat.h"
-#include "pass.h"
-#include "ready.h"
-#include "results.h"
-#include "trace.h"
-#include "waitqueue.h"
-#include "worker.h"
+#include "core/compat.h"
+#include "core/trace.h"
+#include "core/worker.h"
+#include "files/waitqueue.h"
+#include "set/pass.h"
+#include "set/ready.h"
+#include "sinks/results.h"
 
 static void ready_post(struct dep_instance *inst, struct dep_item *item,
 		       u16 events)

@@ -5,7 +5,7 @@
 #ifndef DEVEPOLL_READY_H
 #define DEVEPOLL_READY_H
 
-#include "instance.h"
+#include "core/instance.h"
 
 struct dep_results;
 

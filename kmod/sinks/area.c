@@ -10,10 +10,10 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "area.h"
-#include "charge.h"
-#include "compat.h"
-#include "limits.h"
+#include "core/charge.h"
+#include "core/compat.h"
+#include "core/limits.h"
+#include "sinks/area.h"
 
 static void area_release(struct dep_area *area, u32 nr)
 {

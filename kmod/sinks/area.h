@@ -8,8 +8,8 @@
 
 #include <linux/devepoll.h>
 
-#include "instance.h"
-#include "results.h"
+#include "core/instance.h"
+#include "sinks/results.h"
 
 struct vm_area_struct;
 

@@ -13,12 +13,12 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "charge.h"
-#include "compat.h"
-#include "harvest.h"
-#include "limits.h"
-#include "pages.h"
-#include "trace.h"
+#include "core/charge.h"
+#include "core/compat.h"
+#include "core/limits.h"
+#include "core/trace.h"
+#include "set/harvest.h"
+#include "sinks/pages.h"
 
 /* The two sets, and the index: a pointer is as large as a slot. */
 #define PAGES_PARTS	3

@@ -5,7 +5,7 @@
 #ifndef DEVEPOLL_PAGES_H
 #define DEVEPOLL_PAGES_H
 
-#include "instance.h"
+#include "core/instance.h"
 
 struct vm_area_struct;
 

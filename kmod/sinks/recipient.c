@@ -15,7 +15,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "recipient.h"
+#include "sinks/recipient.h"
 
 /* Innermost, with interrupts off: the last reference may go in one. */
 static DEFINE_SPINLOCK(recipients_lock);

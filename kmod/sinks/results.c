@@ -8,8 +8,8 @@
 
 #include <linux/devepoll.h>
 
-#include "pass.h"
-#include "results.h"
+#include "set/pass.h"
+#include "sinks/results.h"
 
 static void mark_sent(struct dep_pass *pass, struct dep_ask *ask)
 {

@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "share.h"
+#include "sinks/share.h"
 
 /* Taken from RCU callbacks, too; nothing is taken under it. */
 static DEFINE_SPINLOCK(share_lock);

@@ -9,7 +9,7 @@
 #include <linux/list.h>
 #include <linux/refcount.h>
 
-#include "person.h"
+#include "core/person.h"
 
 /**
  * struct dep_share - the part of one person

@@ -15,9 +15,9 @@
 #include <linux/signal.h>
 #include <linux/slab.h>
 
-#include "limits.h"
-#include "recipient.h"
-#include "siginfo.h"
+#include "core/limits.h"
+#include "sinks/recipient.h"
+#include "sinks/siginfo.h"
 
 static struct kmem_cache *siginfo_cache;
 

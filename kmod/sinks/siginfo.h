@@ -11,9 +11,9 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
-#include "compat.h"
-#include "recipient.h"
-#include "share.h"
+#include "core/compat.h"
+#include "sinks/recipient.h"
+#include "sinks/share.h"
 
 struct dep_item;
 
