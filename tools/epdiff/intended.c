@@ -38,11 +38,11 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 		"ADD gives ELOOP on the device; epoll is told to DEL it again",
 	},
 	[INTENDED_SET_KEY] = {
-		"set-key", "A set in a set that is not asked for EPOLLIN",
+		"set-key", "A set that another set watches without EPOLLIN",
 		"epoll's wake-up says EPOLLIN, the device's nothing: it is asked for, too",
 	},
 	[INTENDED_SET_MOD] = {
-		"set-mod", "MOD of a member of a set in a set",
+		"set-mod", "MOD of a member of a nested set",
 		"who tells outer edges depends on old lists: a MOD of the set in the outer one tells both",
 	},
 	[INTENDED_SET_LATE] = {
@@ -50,7 +50,7 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 		"a worker may tell the outer sets, so each operation is given time",
 	},
 	[INTENDED_WAYS] = {
-		"ways", "Ways from a file through sets in sets",
+		"ways", "Paths from a file through nested sets",
 		"an ADD that could make more than epoll allows is left out",
 	},
 	[INTENDED_UNKNOWN_BITS] = {
@@ -58,7 +58,7 @@ const struct intended_row intended_rows[INTENDED_NR] = {
 		"DEVEPOLL_CTL must give EINVAL; the door of epoll_ctl() is compared",
 	},
 	[INTENDED_KEPT] = {
-		"kept", "A file that forgets an event when it is asked",
+		"kept", "A file that forgets an event when it is polled",
 		"what it has to tell is waited for on both sides before something else asks",
 	},
 };
