@@ -11,6 +11,7 @@
 
 #include "core/compat.h"
 #include "core/instance.h"
+#include "core/item.h"
 #include "core/limits.h"
 #include "core/relay.h"
 #include "core/stats.h"

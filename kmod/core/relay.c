@@ -24,6 +24,7 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "core/relay.h"
+#include "core/waiter.h"
 
 DEFINE_PER_CPU(struct dep_relay, dep_relays);
 static struct workqueue_struct *relay_queue;

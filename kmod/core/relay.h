@@ -13,9 +13,8 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "core/instance.h"
 #include "core/limits.h"
-
-struct dep_instance;
 
 /**
  * struct dep_lanes - sets, in the order in which they are served
@@ -69,6 +68,42 @@ static inline void dep_lanes_add(struct dep_lanes *lanes,
 {
 	list_add_tail(set, &lanes->lane[lane]);
 	lanes->filled |= BIT(lane);
+}
+
+/**
+ * dep_instance_relay() - have pollers and commands of rings woken
+ * @inst: the instance, locked
+ */
+static inline void dep_instance_relay(struct dep_instance *inst)
+{
+	/* Interrupts are off. */
+	struct dep_relay *relay = this_cpu_ptr(&dep_relays);
+	bool raised;
+
+	lockdep_assert_held(&inst->lock);
+	if (inst->relay)
+		return;
+	inst->relay = relay;
+	spin_lock(&relay->lock);
+	dep_lanes_add(&relay->fresh, &inst->in_relay, inst->lane);
+	raised = relay->raised;
+	relay->raised = true;
+	spin_unlock(&relay->lock);
+	if (!raised)
+		irq_work_queue(&relay->irq);
+}
+
+/**
+ * dep_instance_wake_pollers() - wake who polls the device itself
+ * @inst: the instance, locked and polled
+ * @key: what the watched file's waker said
+ */
+static inline void dep_instance_wake_pollers(struct dep_instance *inst,
+					     __poll_t key)
+{
+	/* io_uring ends a loop of rings that wake each other by this bit. */
+	inst->poll_wake |= key & EPOLL_URING_WAKE;
+	dep_instance_relay(inst);
 }
 
 void dep_relay_watch(struct dep_instance *inst);

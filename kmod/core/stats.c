@@ -16,6 +16,7 @@
 #include <linux/devepoll.h>
 
 #include "core/instance.h"
+#include "core/item.h"
 #include "core/stats.h"
 
 /* All sets; nests L. */

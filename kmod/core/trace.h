@@ -11,6 +11,7 @@
 #include <linux/tracepoint.h>
 
 #include "core/instance.h"
+#include "core/item.h"
 
 DECLARE_EVENT_CLASS(devepoll_item,
 	TP_PROTO(const struct dep_item *item),

@@ -17,6 +17,7 @@
 
 #include "core/compat.h"
 #include "core/instance.h"
+#include "core/item.h"
 #include "core/limits.h"
 #include "faces/devpoll.h"
 #include "faces/sigmask.h"

@@ -11,6 +11,7 @@
 
 #include "core/compat.h"
 #include "core/instance.h"
+#include "core/item.h"
 #include "core/limits.h"
 #include "core/stats.h"
 #include "faces/access.h"

@@ -27,7 +27,10 @@
 
 #include <linux/devepoll.h>
 
+#include "core/item.h"
 #include "core/limits.h"
+#include "core/relay.h"
+#include "core/waiter.h"
 #include "core/worker.h"
 #include "faces/onesig.h"
 #include "set/ready.h"

@@ -10,6 +10,7 @@
 #include <linux/hrtimer.h>
 
 #include "core/instance.h"
+#include "core/waiter.h"
 #include "faces/extended.h"
 
 struct io_uring_cmd;

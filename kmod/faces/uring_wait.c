@@ -20,6 +20,7 @@
 #include "core/compat.h"
 #include "core/instance.h"
 #include "core/limits.h"
+#include "core/waiter.h"
 #include "faces/extended.h"
 #include "faces/uring.h"
 #include "set/harvest.h"

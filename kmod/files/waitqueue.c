@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "core/item.h"
 #include "core/limits.h"
 #include "files/waitqueue.h"
 #include "files/wakeup.h"

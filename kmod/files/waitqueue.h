@@ -9,6 +9,7 @@
 #include <linux/poll.h>
 
 #include "core/instance.h"
+#include "core/item.h"
 
 struct dep_wait;
 struct dep_watch;

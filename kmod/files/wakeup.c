@@ -2,7 +2,10 @@
 /*
  * Wake-ups: from a wait queue of a watched file to the sets that watch it.
  */
+#include "core/item.h"
+#include "core/relay.h"
 #include "core/trace.h"
+#include "core/waiter.h"
 #include "files/wakeup.h"
 #include "files/watch.h"
 

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "core/item.h"
 #include "core/limits.h"
 #include "core/trace.h"
 #include "files/waitqueue.h"

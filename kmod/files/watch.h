@@ -12,6 +12,7 @@
 #include <linux/wait.h>
 
 #include "core/instance.h"
+#include "core/item.h"
 
 /**
  * struct dep_wait - our entry in one wait queue of a watched file

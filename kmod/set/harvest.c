@@ -20,6 +20,7 @@
 #include <linux/sched/signal.h>
 
 #include "core/limits.h"
+#include "core/waiter.h"
 #include "set/harvest.h"
 #include "set/ready.h"
 

@@ -12,8 +12,11 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/item.h"
 #include "core/nest.h"
+#include "core/relay.h"
 #include "core/trace.h"
+#include "core/waiter.h"
 #include "faces/onesig.h"
 #include "files/filekind.h"
 #include "files/waitqueue.h"

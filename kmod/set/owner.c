@@ -16,6 +16,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
+#include "core/item.h"
 #include "set/owner.h"
 
 static bool owner_is_this_process(const struct dep_item *item)

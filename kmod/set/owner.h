@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 
 #include "core/instance.h"
+#include "core/item.h"
 
 /**
  * dep_owner_names() - does the number of an item name its file in this table?

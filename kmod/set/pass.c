@@ -16,6 +16,7 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/item.h"
 #include "core/limits.h"
 #include "core/trace.h"
 #include "core/worker.h"

@@ -15,7 +15,9 @@
 #include <linux/sched/signal.h>
 
 #include "core/compat.h"
+#include "core/item.h"
 #include "core/trace.h"
+#include "core/waiter.h"
 #include "core/worker.h"
 #include "files/waitqueue.h"
 #include "set/pass.h"

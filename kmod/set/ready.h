@@ -6,6 +6,7 @@
 #define DEVEPOLL_READY_H
 
 #include "core/instance.h"
+#include "core/item.h"
 
 struct dep_results;
 

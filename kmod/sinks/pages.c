@@ -15,8 +15,10 @@
 
 #include "core/charge.h"
 #include "core/compat.h"
+#include "core/item.h"
 #include "core/limits.h"
 #include "core/trace.h"
+#include "core/waiter.h"
 #include "set/harvest.h"
 #include "sinks/pages.h"
 

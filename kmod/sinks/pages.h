@@ -6,6 +6,7 @@
 #define DEVEPOLL_PAGES_H
 
 #include "core/instance.h"
+#include "core/item.h"
 
 struct vm_area_struct;
 

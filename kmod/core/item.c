@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Items: birth, charge, the way into the interest list and out of it, and the
+ * way of what a file answered into the sink.  Read the banner of instance.h
+ * first.
+ */
+#include <linux/percpu_counter.h>
+#include <linux/sched/user.h>
+#include <linux/slab.h>
+
+#include "core/fdmap.h"
+#include "core/item.h"
+#include "core/limits.h"
+#include "core/nest.h"
+#include "core/relay.h"
+#include "core/waiter.h"
+#include "sinks/siginfo.h"
+
+static struct kmem_cache *item_cache;
+
+int __init dep_item_cache_init(void)
+{
+	item_cache = kmem_cache_create("devepoll_item", sizeof(struct dep_item),
+				       0, SLAB_ACCOUNT, NULL);
+	return item_cache ? 0 : -ENOMEM;
+}
+
+void dep_item_cache_exit(void)
+{
+	kmem_cache_destroy(item_cache);
+}
+
+/**
+ * dep_item_new() - make an item and charge it to the instance's user
+ * @inst: the instance
+ * @file: the file that @fd names; the caller has a reference
+ * @fd: the number
+ * @events: the events asked for
+ *
+ * Return: the item, owned by the caller and not hooked; or an ERR_PTR:
+ * -ENOSPC: the user's limit of watches;
+ * -ENOMEM: no memory.
+ */
+struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
+			      int fd, u16 events)
+{
+	struct percpu_counter *watches = &inst->user->epoll_watches;
+	unsigned long most = READ_ONCE(dep_max_user_watches);
+	struct dep_item *item;
+
+	if (percpu_counter_compare(watches,
+				   min_t(unsigned long, LONG_MAX, most)) >= 0)
+		return ERR_PTR(-ENOSPC);
+	item = kmem_cache_alloc(item_cache, GFP_KERNEL);
+	if (!item)
+		return ERR_PTR(-ENOMEM);
+	percpu_counter_inc(watches);
+
+	INIT_LIST_HEAD(&item->link);
+	INIT_LIST_HEAD(&item->ask);
+	item->inst = inst;
+	item->watch = NULL;
+	item->file = file;
+	item->snapshot = 0;
+	item->slot = 0;
+	item->fd = fd;
+	item->events = events;
+	item->revents = 0;
+	item->unsure = inst->sink->unsure;
+	item->armed = events;
+	item->hooked = false;
+	item->doubt = false;
+	item->pass = 0;
+	item->mode = 0;
+	item->data = 0;
+	item->files = NULL;
+	item->owner = 0;
+	item->owner_born = 0;
+	item->chosen = false;
+	item->handover = false;
+	item->nest = NULL;
+	item->peer = NULL;
+	item->siginfo = NULL;
+	return item;
+}
+
+/* Has the number so many items already that they must not get more? */
+static noinline bool item_has_many_peers(const struct dep_item *first)
+{
+	u32 nr = 0;
+
+	for (; first; first = first->peer)
+		nr++;
+	return nr >= DEP_ITEMS_PER_NUMBER;
+}
+
+/* Puts the item before the others of its number. */
+static int item_insert(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	unsigned int fd = item->fd;
+	struct dep_item **first;
+	struct dep_leaf *leaf;
+
+	lockdep_assert_held(&inst->lock);
+	leaf = dep_fdmap_leaf(&inst->interest, fd);
+	if (!leaf)
+		return -EAGAIN;
+	first = &leaf->items[fd % DEP_LEAF_SIZE];
+	if (unlikely(*first) && item_has_many_peers(*first))
+		return -ENOSPC;
+	item->peer = *first;
+	*first = item;
+	leaf->used++;
+	item->hooked = true;
+	inst->nr_items++;
+	return 0;
+}
+
+/**
+ * dep_item_hook() - put a new item into the interest set
+ * @item: the item; its number is not in the set with its file
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0;
+ * -ENOSPC: too many items of this number;
+ * or a negative errno of dep_fdmap_grow(); then the caller calls
+ * dep_item_discard().
+ */
+int dep_item_hook(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	int err;
+
+	lockdep_assert_held(&inst->mtx);
+	do {
+		spin_lock_irq(&inst->lock);
+		err = item_insert(item);
+		dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
+		spin_unlock_irq(&inst->lock);
+		if (err != -EAGAIN)
+			return err;
+		err = dep_fdmap_grow(&inst->interest, item->fd, &inst->lock);
+	} while (!err);
+	return err;
+}
+
+/* Takes it off its number again. */
+static void item_extract(struct dep_item *item)
+{
+	struct dep_fdmap *map = &item->inst->interest;
+	unsigned int fd = item->fd;
+	struct dep_item **at;
+
+	at = &dep_fdmap_leaf(map, fd)->items[fd % DEP_LEAF_SIZE];
+	while (unlikely(*at != item))
+		at = &(*at)->peer;
+	*at = item->peer;
+	item->leaf = dep_fdmap_erase(map, fd);
+}
+
+/**
+ * dep_item_free() - free an item
+ * @item: unhooked and on no watch; its charge went when it was unhooked
+ */
+void dep_item_free(struct dep_item *item)
+{
+	dep_nest_free(item->nest);
+	dep_fdmap_free_leaf(item->leaf);
+	dep_siginfo_retire(item->siginfo);
+	kmem_cache_free(item_cache, item);
+}
+
+/* How many watches it counts as. */
+static s64 item_charge(const struct dep_item *item)
+{
+	return item->siginfo ? DEP_SIGNAL_CHARGE : 1;
+}
+
+/**
+ * dep_item_discard() - free an item that is charged but not hooked
+ * @item: new, or closed and off the list of asks
+ */
+void dep_item_discard(struct dep_item *item)
+{
+	percpu_counter_sub(&item->inst->user->epoll_watches,
+			   item_charge(item));
+	dep_item_free(item);
+}
+
+/**
+ * dep_item_unhook() - take an item out of its interest set
+ * @item: an item that can't be freed meanwhile; its instance is locked
+ *
+ * After this no event is posted for it and none is pending.  The user's charge
+ * is given back here, while the instance is sure to be there.
+ *
+ * Return: true if the caller owns the item now, false if somebody else does.
+ */
+bool dep_item_unhook(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+
+	lockdep_assert_held(&inst->lock);
+	if (!item->hooked)
+		return false;
+
+	item->hooked = false;
+	/* Until it is off its watch, wake-ups find nothing to post. */
+	item->events = 0;
+	item_extract(item);
+	item->handover = item->chosen;
+	dep_item_unlist(item);
+	inst->sink->forget(inst, item);
+	if (item->nest)
+		dep_nest_cut(item->nest);
+	inst->nr_items--;
+	dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
+	percpu_counter_sub(&inst->user->epoll_watches, item_charge(item));
+	return true;
+}
+
+/**
+ * dep_item_close() - let an item wait for its last event to be taken
+ * @item: unhooked and on no watch; its instance is locked
+ *
+ * The item belongs to the instance from now on.  It is charged again: a
+ * program that does not look must not make the list grow for ever.
+ */
+void dep_item_close(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+	u32 listed = inst->nr_asks;
+
+	lockdep_assert_held(&inst->lock);
+	/* It may wait for long, and is not charged for these. */
+	dep_fdmap_free_leaf(item->leaf);
+	item->leaf = NULL;
+	percpu_counter_add(&inst->user->epoll_watches, item_charge(item));
+	item->mode |= DEP_MODE_CLOSED;
+	item->watch = NULL;
+	dep_item_list(item);
+	/* One file may close in thousands of sets. */
+	dep_instance_owe(inst, idle, listed);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, 0);
+}
+
+/**
+ * dep_item_bury() - let an item stay in its set without its file
+ * @item: hooked and on no watch; its instance is locked
+ *
+ * The number is reported as one that is not open until it is removed.
+ */
+void dep_item_bury(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+	u32 listed = inst->nr_asks;
+
+	lockdep_assert_held(&inst->lock);
+	if (item->nest)
+		dep_nest_cut(item->nest);
+	item->mode |= DEP_MODE_CLOSED;
+	item->watch = NULL;
+	item->file = NULL;
+	dep_item_list(item);
+	/* One file may close in thousands of sets. */
+	dep_instance_owe(inst, idle, listed);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, 0);
+}
+
+/**
+ * dep_item_post() - post what ->poll() answered
+ * @item: a hooked item; its instance is locked
+ * @events: the answer, all bits
+ * @harvesting: the caller takes the events itself or wakes somebody who does
+ */
+void dep_item_post(struct dep_item *item, u16 events, bool harvesting)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+	u32 listed = inst->nr_asks;
+
+	lockdep_assert_held(&inst->lock);
+	events &= item->events;
+	if (!events)
+		return;
+	inst->sink->post(inst, item, events);
+	if (!harvesting)
+		dep_instance_arrived(inst, idle, listed);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, 0);
+}

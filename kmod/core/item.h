@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Items, the fds of an interest list, and the sink, where their events go.  Read
+ * the banner of instance.h first.
+ */
+#ifndef DEVEPOLL_ITEM_H
+#define DEVEPOLL_ITEM_H
+
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/poll.h>
+#include <linux/types.h>
+
+#include "core/instance.h"
+
+struct dep_leaf;
+struct dep_nest;
+struct dep_siginfo;
+struct dep_watch;
+
+/* Bits of dep_item.mode; the upper ones are those of epoll_ctl(2). */
+#define DEP_MODE_TELL_CLOSED	0x1U
+#define DEP_MODE_TRUST		0x2U
+#define DEP_MODE_CLOSED		0x4U
+#define DEP_MODE_STAY		0x8U
+/* What ->poll() answered waits in dep_item.revents: dep_file_consumes(). */
+#define DEP_MODE_KEEP		0x10U
+#define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
+				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
+				 DEP_MODE_KEEP)
+#define DEP_MODE_EDGE		((__force u32)EPOLLET)
+#define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
+#define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
+
+/**
+ * struct dep_item - one fd of an interest set
+ * @link: B+W, but a wake function moves it under W alone: in dep_watch.items
+ * @ask: L: in dep_instance.asks, or empty
+ * @inst: const: the instance whose set this is
+ * @watch: B: the watch of the file, from attach to detach
+ * @file: L (changed once, to NULL, under B+L or M+L): the file that the number
+ *	named; a key, to be dereferenced by nobody who has no reference of his
+ *	own
+ * @snapshot: L: the sink's: the snapshot in which @slot holds
+ * @slot: L: the sink's: where the item's event stands
+ * @fd: const: the number
+ * @events: L (written under M+L): the poll events asked for
+ * @revents: L: the sink's: the events of the slot; in a set of the extended
+ *	interface what the keys told or the file answered, not handed out yet
+ * @unsure: L (written under M+L): the events for which the file must be asked
+ * @armed: M: the events that the file was told of so far
+ * @hooked: L: in the interest set
+ * @doubt: L: on the list of asks because of @unsure, so ask
+ * @chosen: L: exclusive, and the only one that was told of an event which
+ *	nobody took yet
+ * @handover: L: @chosen when it was unhooked
+ * @pass: M: the last pass over the list of asks that took it
+ * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
+ *	or, with DEP_MODE_STAY, buried
+ * @owner: L (written under M+L): the process of @files, by its number in the
+ *	first namespace
+ * @data: L (written under M+L): what the program wants to get back
+ * @files: L (written under M+L): the table of files in which @fd names @file;
+ *	to compare, never to look into
+ * @owner_born: L (written under M+L): when it began, since numbers and
+ *	addresses come again
+ * @nest: L: what says that the file is a set, or NULL
+ * @peer: L, while hooked: the next item of the same number, of another file
+ * @leaf: the owner's, else: what to free with the item, or NULL
+ * @siginfo: const: in a signal set: what stands in the queue of signals
+ */
+struct dep_item {
+	struct list_head link;
+	struct list_head ask;
+	struct dep_instance *inst;
+	struct dep_watch *watch;
+	struct file *file;
+	u64 snapshot;
+	u32 slot;
+	int fd;
+	u16 events;
+	u16 revents;
+	u16 unsure;
+	u16 armed;
+	bool hooked;
+	bool doubt;
+	bool chosen;
+	bool handover;
+	u32 pass;
+	u32 mode;
+	pid_t owner;
+	u64 data;
+	const void *files;
+	u64 owner_born;
+	struct dep_nest *nest;
+	union {
+		struct dep_item *peer;
+		struct dep_leaf *leaf;
+	};
+	struct dep_siginfo *siginfo;
+};
+
+/**
+ * struct dep_sink - where the events of an instance go
+ * @unsure: events that keys claim though the file may not have them: ask
+ * @post: add events to the item's; L is held, interrupts are off, must not
+ *	fail.  Keeps dep_instance.pending
+ * @forget: drop what is pending for the item; L is held.  Keeps
+ *	dep_instance.pending
+ */
+struct dep_sink {
+	u16 unsure;
+	void (*post)(struct dep_instance *inst, struct dep_item *item,
+		     u16 events);
+	void (*forget)(struct dep_instance *inst, struct dep_item *item);
+};
+
+/* Bits that keys claim though the file does not have them: ask. */
+#define DEP_UNSURE_EVENTS \
+	((__force u16)(EPOLLPRI | EPOLLRDBAND | EPOLLWRBAND | EPOLLMSG))
+
+/**
+ * dep_item_list() - put an item on the list of asks
+ * @item: a hooked item, or one that is closed; its instance is locked
+ */
+static inline void dep_item_list(struct dep_item *item)
+{
+	if (!list_empty(&item->ask))
+		return;
+	list_add_tail(&item->ask, &item->inst->asks);
+	item->inst->nr_asks++;
+}
+
+/**
+ * dep_item_unlist() - take an item off the list of asks
+ * @item: the item; its instance is locked
+ */
+static inline void dep_item_unlist(struct dep_item *item)
+{
+	if (list_empty(&item->ask))
+		return;
+	list_del_init(&item->ask);
+	item->inst->nr_asks--;
+}
+
+struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
+			      int fd, u16 events);
+int dep_item_hook(struct dep_item *item);
+void dep_item_free(struct dep_item *item);
+bool dep_item_unhook(struct dep_item *item);
+void dep_item_close(struct dep_item *item);
+void dep_item_bury(struct dep_item *item);
+void dep_item_discard(struct dep_item *item);
+void dep_item_post(struct dep_item *item, u16 events, bool harvesting);
+
+int __init dep_item_cache_init(void);
+void dep_item_cache_exit(void);
+
+#endif /* DEVEPOLL_ITEM_H */

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiters: who sleeps for events of an instance, and who of them is woken.  Read
+ * the banner of instance.h first.
+ */
+#include <linux/sched.h>
+
+#include "core/limits.h"
+#include "core/relay.h"
+#include "core/waiter.h"
+
+static bool waiter_is_less(struct rb_node *node, const struct rb_node *than)
+{
+	const struct dep_waiter *a = rb_entry(node, struct dep_waiter, node);
+	const struct dep_waiter *b = rb_entry(than, struct dep_waiter, node);
+
+	return a->min < b->min || (a->min == b->min && a->ticket < b->ticket);
+}
+
+static struct dep_crowd *waiter_crowd(struct dep_instance *inst,
+				      const struct dep_waiter *waiter)
+{
+	return waiter->comes ? &inst->lazy : &inst->sure;
+}
+
+/**
+ * dep_waiter_queue() - put a harvester behind the others
+ * @inst: the instance, locked
+ * @waiter: the harvester, on no list
+ */
+void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
+{
+	struct dep_crowd *crowd = waiter_crowd(inst, waiter);
+
+	lockdep_assert_held(&inst->lock);
+	dep_waiter_came(inst, waiter);
+	waiter->queued = true;
+	waiter->ticket = inst->ticket++;
+	inst->nr_waiters++;
+	/* It may be left asleep for one who was woken and does not come. */
+	if (inst->awaited && !inst->late)
+		dep_relay_watch(inst);
+	if (waiter->min <= 1)
+		list_add_tail(&waiter->link, &crowd->waiters);
+	else
+		rb_add_cached(&waiter->node, &crowd->hungry, waiter_is_less);
+}
+
+/**
+ * dep_waiter_unqueue() - take a harvester off whatever list it is on
+ * @inst: the instance, locked
+ * @waiter: the harvester
+ *
+ * Return: true if it was on one, and so nobody else is about to wake it.
+ */
+bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
+{
+	lockdep_assert_held(&inst->lock);
+	if (!waiter->queued && list_empty(&waiter->link))
+		return false;
+	if (waiter->queued && waiter->min > 1)
+		rb_erase_cached(&waiter->node,
+				&waiter_crowd(inst, waiter)->hungry);
+	else
+		list_del_init(&waiter->link);
+	inst->nr_waiters -= waiter->queued;
+	waiter->queued = false;
+	return true;
+}
+
+/**
+ * dep_waiter_kick() - wake one harvester, if it is queued
+ * @inst: the instance, locked
+ * @waiter: the harvester
+ */
+void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
+{
+	if (!waiter->queued)
+		return;
+	dep_waiter_unqueue(inst, waiter);
+	waiter->kicked = true;
+	waiter->looks = inst->looks;
+	inst->awaited++;
+	inst->coming += waiter->room;
+	/* If it gets no processor, one of the others shall come instead. */
+	if (inst->nr_waiters && !inst->late)
+		dep_relay_watch(inst);
+	if (waiter->task) {
+		/* It can't leave its stack frame: it takes the lock first. */
+		wake_up_process(waiter->task);
+		return;
+	}
+	list_add_tail(&waiter->link, &inst->woken);
+	dep_instance_relay(inst);
+}
+
+static struct dep_waiter *crowd_most_modest(struct dep_crowd *crowd)
+{
+	struct rb_node *node = rb_first_cached(&crowd->hungry);
+
+	return node ? rb_entry(node, struct dep_waiter, node) : NULL;
+}
+
+/*
+ * Who has waited longest.  Of those that want several events only the most
+ * modest is looked at, and passed over as long as there can't be so many.
+ */
+static struct dep_waiter *crowd_first(struct dep_crowd *crowd, u32 nr_asks)
+{
+	struct dep_waiter *waiter = list_first_entry_or_null(&crowd->waiters,
+							     struct dep_waiter,
+							     link);
+	struct dep_waiter *hungry = crowd_most_modest(crowd);
+
+	if (hungry && hungry->min <= nr_asks &&
+	    (!waiter || hungry->ticket < waiter->ticket))
+		return hungry;
+	return waiter;
+}
+
+/* Of the first commands of rings that may not come for long, one that comes. */
+static struct dep_waiter *instance_comer(struct dep_instance *inst)
+{
+	unsigned int left = DEP_LOOK_BATCH;
+	struct dep_waiter *waiter;
+
+	list_for_each_entry(waiter, &inst->lazy.waiters, link) {
+		if (waiter->comes(waiter))
+			return waiter;
+		if (!--left)
+			break;
+	}
+	return NULL;
+}
+
+/**
+ * dep_instance_has_sleeper() - does anyone sleep who would come for one event?
+ * @inst: the instance, locked
+ *
+ * Return: false also if there is one that wants several events.
+ */
+bool dep_instance_has_sleeper(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	return !list_empty(&inst->sure.waiters) || instance_comer(inst);
+}
+
+/**
+ * dep_instance_wake() - wake the harvester that has waited longest
+ * @inst: the instance, locked
+ *
+ * If it is one that may not come for long, another is woken besides.
+ */
+void dep_instance_wake(struct dep_instance *inst)
+{
+	struct dep_waiter *sure, *lazy, *comer;
+
+	lockdep_assert_held(&inst->lock);
+	sure = crowd_first(&inst->sure, inst->nr_asks);
+	lazy = crowd_first(&inst->lazy, inst->nr_asks);
+	if (unlikely(lazy)) {
+		comer = lazy->comes(lazy) ? lazy : instance_comer(inst);
+		if (comer == lazy)
+			lazy = NULL;
+		if (comer && (!sure || comer->ticket < sure->ticket))
+			sure = comer;
+	}
+	if (sure)
+		dep_waiter_kick(inst, sure);
+	if (lazy)
+		dep_waiter_kick(inst, lazy);
+}
+
+/* Wakes all, as far as @left allows; what is left of that. */
+static unsigned int crowd_wake(struct dep_instance *inst,
+			       struct dep_crowd *crowd, unsigned int left)
+{
+	while (left && !list_empty(&crowd->waiters)) {
+		dep_waiter_kick(inst, list_first_entry(&crowd->waiters,
+						       struct dep_waiter,
+						       link));
+		left--;
+	}
+	while (left && crowd_most_modest(crowd)) {
+		dep_waiter_kick(inst, crowd_most_modest(crowd));
+		left--;
+	}
+	return left;
+}
+
+/**
+ * dep_instance_wake_some() - let sleeping harvesters look again
+ * @inst: the instance, locked
+ *
+ * Return: true if there may be more of them.
+ */
+bool dep_instance_wake_some(struct dep_instance *inst)
+{
+	unsigned int left = DEP_WAKE_BATCH;
+
+	lockdep_assert_held(&inst->lock);
+	left = crowd_wake(inst, &inst->sure, left);
+	left = crowd_wake(inst, &inst->lazy, left);
+	return !left;
+}
+
+/* Does anyone who wants several events sleep, though there may be so many? */
+static bool instance_has_enough(struct dep_instance *inst)
+{
+	const struct dep_waiter *sure = crowd_most_modest(&inst->sure);
+	const struct dep_waiter *lazy = crowd_most_modest(&inst->lazy);
+
+	return (sure && sure->min <= inst->nr_asks) ||
+	       (lazy && lazy->min <= inst->nr_asks);
+}
+
+/*
+ * Whoever was woken for the first event takes the later ones too, as far as he
+ * has room.  For what he has not the next is woken as long as he has not begun;
+ * from then on it is he who wakes the next, when he has taken his.
+ */
+static bool instance_needs_another(struct dep_instance *inst, u32 listed)
+{
+	if (!dep_instance_lacks_room(inst))
+		return false;
+	return (inst->nr_asks > listed && inst->coming) ||
+	       instance_has_enough(inst);
+}
+
+/**
+ * dep_instance_arrived() - there is something new for a harvester
+ * @inst: the instance, locked
+ * @idle: there was nothing before
+ * @listed: dep_instance.nr_asks before
+ */
+void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed)
+{
+	lockdep_assert_held(&inst->lock);
+	if (inst->nr_waiters && (idle || instance_needs_another(inst, listed)))
+		dep_instance_wake(inst);
+}
+
+/**
+ * dep_instance_owe() - the same, but the relay wakes him
+ * @inst: the instance, locked
+ * @idle: there was nothing before
+ * @listed: dep_instance.nr_asks before
+ */
+void dep_instance_owe(struct dep_instance *inst, bool idle, u32 listed)
+{
+	lockdep_assert_held(&inst->lock);
+	if (!inst->nr_waiters ||
+	    (!idle && !instance_needs_another(inst, listed)))
+		return;
+	inst->owed = true;
+	dep_instance_relay(inst);
+}

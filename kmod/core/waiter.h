@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Waiters: threads and commands of a ring that sleep for events of an instance.
+ * Read the banner of instance.h first.
+ */
+#ifndef DEVEPOLL_WAITER_H
+#define DEVEPOLL_WAITER_H
+
+#include <linux/list.h>
+#include <linux/rbtree.h>
+#include <linux/types.h>
+
+#include "core/instance.h"
+
+struct task_struct;
+
+/**
+ * struct dep_waiter - a sleeping harvester, on its own stack, or a command of
+ * a ring
+ * @link: L: in dep_crowd.waiters, or, for a command that is woken, in
+ *	dep_instance.woken until it is called
+ * @node: L: in dep_crowd.hungry
+ * @task: const: the harvester, or NULL
+ * @wake: const: else: what to call, from irq_work or a worker
+ * @comes: const: would it come at once if it were woken now?  NULL if it always
+ *	does.  L is held
+ * @min: const: how many items must be on the list of asks to wake it
+ * @room: const: how many events it takes; 0 if that is not counted
+ * @looks: L: dep_instance.looks when it was woken
+ * @queued: L: in a crowd
+ * @kicked: L: from when it is woken until its pass begins or, with @min above
+ *	1, until it runs
+ * @ticket: L: its place in the order in which they came
+ */
+struct dep_waiter {
+	struct list_head link;
+	struct rb_node node;
+	struct task_struct *task;
+	void (*wake)(struct dep_waiter *waiter);
+	bool (*comes)(struct dep_waiter *waiter);
+	u32 min;
+	u32 room;
+	u32 looks;
+	bool queued;
+	bool kicked;
+	u64 ticket;
+};
+
+/**
+ * dep_instance_lacks_room() - is more listed than those who come have room for?
+ * @inst: the instance, locked
+ *
+ * Return: true if so, and so also if something is listed and nobody comes.
+ */
+static inline bool dep_instance_lacks_room(const struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	return inst->nr_asks > inst->coming;
+}
+
+/**
+ * dep_waiter_came() - count no longer on a harvester that was woken
+ * @inst: the instance, locked
+ * @waiter: the harvester; it looks at the list now, or gives up
+ */
+static inline void dep_waiter_came(struct dep_instance *inst,
+				   struct dep_waiter *waiter)
+{
+	lockdep_assert_held(&inst->lock);
+	if (!waiter->kicked)
+		return;
+	waiter->kicked = false;
+	/* At the second look he was given up: see dep_waiter_give_up(). */
+	if (inst->looks - waiter->looks > 1)
+		return;
+	inst->awaited--;
+	inst->coming -= waiter->room;
+	if (inst->looks == waiter->looks)
+		return;
+	inst->awaited_old--;
+	inst->coming_old -= waiter->room;
+}
+
+/**
+ * dep_waiter_give_up() - wait no longer for those who have not come
+ * @inst: the instance, locked
+ *
+ * That is, who was woken before the last time that this was called.
+ *
+ * Return: true if there was one.
+ */
+static inline bool dep_waiter_give_up(struct dep_instance *inst)
+{
+	bool late = inst->awaited_old;
+
+	lockdep_assert_held(&inst->lock);
+	inst->looks++;
+	inst->awaited -= inst->awaited_old;
+	inst->awaited_old = inst->awaited;
+	inst->coming -= inst->coming_old;
+	inst->coming_old = inst->coming;
+	return late;
+}
+
+void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter);
+bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter);
+void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter);
+bool dep_instance_has_sleeper(struct dep_instance *inst);
+void dep_instance_wake(struct dep_instance *inst);
+bool dep_instance_wake_some(struct dep_instance *inst);
+void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed);
+void dep_instance_owe(struct dep_instance *inst, bool idle, u32 listed);
+
+#endif /* DEVEPOLL_WAITER_H */
