@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -215,6 +216,34 @@ TEST_F(access, for_writing_is_enough_for_signals)
 	ASSERT_EQ(0, eventfd_post(self->member));
 	EXPECT_EQ(SIGRTMIN + 3, sigwaitinfo(&mask, &info));
 	EXPECT_EQ(self->member, info.si_fd);
+}
+
+/* So isatty(3) of whatever comes says what it says of any other file. */
+TEST_F(access, has_no_say_in_requests_that_there_are_not)
+{
+	static const unsigned long requests[] = {
+		TCGETS, _IO('P', 0), _IO('P', 2), _IO('P', 0x11),
+		_IOR('P', 1, char), _IOW('P', 4, struct pollfd),
+		_IOR('P', 0x10, struct devepoll_ctl), _IO(0xd0, 4),
+	};
+	const int fds[] = {
+		self->reader, self->writer, open(DP_NODE, O_RDONLY | O_CLOEXEC),
+		open(DP_NODE, O_WRONLY | O_CLOEXEC),
+	};
+	unsigned int i, fd;
+	char arg[64];
+
+	for (fd = 0; fd < ARRAY_SIZE(fds); fd++) {
+		for (i = 0; fds[fd] >= 0 && i < ARRAY_SIZE(requests); i++) {
+			EXPECT_EQ(-ENOTTY, dp_ioctl(fds[fd], requests[i], arg))
+				TH_LOG("request %lx of open %u", requests[i],
+				       fd);
+		}
+	}
+	EXPECT_EQ(0, isatty(self->writer));
+	EXPECT_EQ(ENOTTY, errno);
+	close(fds[2]);
+	close(fds[3]);
 }
 
 /* The same of /dev/poll, in both of its faces. */

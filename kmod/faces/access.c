@@ -13,34 +13,50 @@
 
 bool dep_access_fadvise = true;
 
-static fmode_t request_mode(unsigned int cmd)
+/*
+ * The Linux face of /dev/poll has the numbers of 2001; in that of Solaris all
+ * requests wait or ask.
+ */
+static_assert(DP_ALLOC == EP_ALLOC);
+static_assert(DP_FREE == EP_FREE);
+static_assert(DP_ISPOLLED == EP_ISPOLLED);
+
+/* Those whose argument may have another size in another version. */
+static fmode_t request_mode_sized(unsigned int cmd)
 {
-	switch (_IOC_NR(cmd)) {
-	case _IOC_NR(EP_ALLOC):
-	case _IOC_NR(EP_FREE):
-	case _IOC_NR(DEVEPOLL_CTL):
-	case _IOC_NR(DEVEPOLL_SIGNAL):
-	case _IOC_NR(DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD)):
-	case _IOC_NR(DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL)):
-	case _IOC_NR(DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD)):
+	const unsigned int fixed = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
+
+	switch (cmd & fixed) {
+	case DEVEPOLL_CTL & fixed:
+	case DEVEPOLL_SIGNAL & fixed:
 		return FMODE_WRITE;
-	case _IOC_NR(EP_POLL):
-	case _IOC_NR(EP_ISPOLLED):
-	case _IOC_NR(DEVEPOLL_WAIT):
-	case _IOC_NR(DEVEPOLL_EPOLL_WAIT):
+	case DEVEPOLL_WAIT & fixed:
+	/* And those of /dev/poll. */
+	case EP_POLL & fixed:
 		return FMODE_READ;
 	}
 	return 0;
 }
 
-/*
- * The Linux face of /dev/poll has the numbers of 2001; in that of Solaris all
- * requests wait or ask.
- */
-static_assert(_IOC_NR(DP_ALLOC) == _IOC_NR(EP_ALLOC));
-static_assert(_IOC_NR(DP_POLL) == _IOC_NR(EP_POLL));
-static_assert(_IOC_NR(DP_FREE) == _IOC_NR(EP_FREE));
-static_assert(_IOC_NR(DP_ISPOLLED) == _IOC_NR(EP_ISPOLLED));
+/* What a request does to the set; a request that there is not does nothing. */
+static fmode_t request_mode(unsigned int cmd)
+{
+	switch (cmd) {
+	case EP_ALLOC:
+	case EP_FREE:
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
+		return FMODE_WRITE;
+	case EP_ISPOLLED:
+	case DEVEPOLL_EPOLL_WAIT:
+	case DP_SOLARIS_POLL:
+	case DP_SOLARIS_PPOLL:
+	case DP_SOLARIS_ISPOLLED:
+		return FMODE_READ;
+	}
+	return request_mode_sized(cmd);
+}
 
 /**
  * dep_access_allows_part() - dep_access_allows() for an open that may not all
@@ -51,8 +67,7 @@ static_assert(_IOC_NR(DP_ISPOLLED) == _IOC_NR(EP_ISPOLLED));
  */
 bool dep_access_allows_part(const struct file *file, unsigned int cmd)
 {
-	fmode_t mode = _IOC_TYPE(cmd) == EP_IOC_MAGIC ? request_mode(cmd) :
-		       FMODE_READ;
+	fmode_t mode = request_mode(cmd);
 
 	return (file->f_mode & mode) == mode;
 }
