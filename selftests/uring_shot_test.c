@@ -438,6 +438,40 @@ TEST_F(uring_shot, is_nothing_for_changes)
 	EXPECT_EQ(1, dep_wait(self->set, self->out, 1, 0));
 }
 
+/* It would hide a change that failed.  Nor is the set used by it. */
+TEST_F(uring_shot, ends_if_a_change_fails)
+{
+	struct devepoll_change changes[2] = {
+		{ .op = DEVEPOLL_ADD, .fd = -1, .events = EPOLLIN },
+		{ .op = DEVEPOLL_ADD, .fd = self->event, .events = EPOLLIN },
+	};
+	int fresh = dep_open();
+
+	ASSERT_LE(0, fresh);
+	self->args.changes = address_of(changes);
+	self->args.change_size = sizeof(changes[0]);
+	self->args.nr_changes = 1;
+	GIVE(0);
+	ASSERT_EQ(0, shoot(&self->ring, fresh, &self->args));
+	EXPECT_EQ(-ECANCELED, last_shot(&self->ring));
+	EXPECT_EQ(1, self->args.nr_tried);
+	EXPECT_EQ(1, self->args.nr_failed);
+	EXPECT_EQ(-EBADF, changes[0].result);
+	/* That is for a set of no interface, or of 2001. */
+	EXPECT_EQ(0, dep_request(fresh, EP_ALLOC, (void *)10));
+	ASSERT_EQ(0, close(fresh));
+
+	fresh = dep_open();
+	ASSERT_LE(0, fresh);
+	self->args.nr_changes = 2;
+	ASSERT_EQ(0, shoot(&self->ring, fresh, &self->args));
+	EXPECT_EQ(-ECANCELED, last_shot(&self->ring));
+	EXPECT_EQ(0, changes[1].result);
+	EXPECT_EQ(-EBUSY, dep_request(fresh, EP_ALLOC, (void *)10));
+	ASSERT_EQ(0, close(fresh));
+	EXPECT_TRUE(ring_waits(&self->ring));
+}
+
 TEST_F(uring_shot, refuses_what_only_one_wait_can_have)
 {
 	struct devepoll_wait_args args = self->args;

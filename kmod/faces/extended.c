@@ -495,6 +495,32 @@ int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
 }
 
 /**
+ * dep_extended_change_all() - make the changes of a wait that goes on, or of
+ * one that fails
+ * @inst: the instance
+ * @call: the call
+ *
+ * As dep_extended_change(), but a change that fails is an error of the call: so
+ * if none took effect the set stays one of no interface.
+ *
+ * Context: process; sleeps.
+ * Return: as there;
+ * -ECANCELED: not all took effect.
+ */
+int dep_extended_change_all(struct dep_instance *inst,
+			    struct dep_wait_call *call)
+{
+	bool all = true;
+	int err = 0;
+
+	if (call->args.nr_changes)
+		err = wait_change(inst, &call->args, call->user, &all);
+	if (err)
+		return err;
+	return all ? extended_check(inst) : -ECANCELED;
+}
+
+/**
  * dep_extended_is_fresh() - is a set of no interface yet?
  * @inst: the instance
  *

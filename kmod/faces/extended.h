@@ -34,6 +34,8 @@ struct dep_wait_call {
 int dep_extended_prepare(struct file *file, unsigned int cmd,
 			 unsigned long arg, struct dep_wait_call *call);
 int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call);
+int dep_extended_change_all(struct dep_instance *inst,
+			    struct dep_wait_call *call);
 bool dep_extended_is_fresh(const struct dep_instance *inst);
 long dep_extended_ioctl(struct file *file, unsigned int cmd,
 			unsigned long arg);

@@ -257,8 +257,11 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 		err = -EINVAL;
 	if (!err)
 		err = uring_set_multishot(wait, cmd);
+	/* One that goes on after a failed change would hide it. */
 	if (!err)
-		err = dep_extended_change(inst, &wait->wait);
+		err = wait->multishot ?
+		      dep_extended_change_all(inst, &wait->wait) :
+		      dep_extended_change(inst, &wait->wait);
 	if (err) {
 		kfree(wait);
 		return ERR_PTR(err);
@@ -296,11 +299,6 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	wait = uring_new(inst, cmd);
 	if (IS_ERR(wait))
 		return PTR_ERR(wait);
-	/* One that goes on after a failed change would hide it. */
-	if (wait->multishot && wait->wait.harvest.timeout >= 0) {
-		ret = -ECANCELED;
-		goto out_free;
-	}
 	if (!wait->multishot) {
 		ret = dep_harvest_try(&wait->wait.results, inst,
 				      wait->waiter.min, &(u32){ 0 });
