@@ -19,6 +19,7 @@
 #include "faces/access.h"
 #include "faces/classic.h"
 #include "faces/devpoll.h"
+#include "faces/epoll.h"
 #include "faces/extended.h"
 #include "faces/features.h"
 #include "faces/onesig.h"
@@ -151,7 +152,7 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 	if (_IOC_TYPE(advice) != EP_IOC_MAGIC || !dep_access_by_fadvise())
 		return generic_fadvise(file, offset, len, advice);
 	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)
-		return dep_extended_door(file, advice, offset, len);
+		return dep_epoll_call(file, advice, offset, len);
 	if (!door_takes(advice, offset, len))
 		return -EINVAL;
 	return device_ioctl(file, advice, offset);

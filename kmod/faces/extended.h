@@ -36,12 +36,7 @@ int dep_extended_prepare(struct file *file, unsigned int cmd,
 int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call);
 int dep_extended_change_all(struct dep_instance *inst,
 			    struct dep_wait_call *call);
-bool dep_extended_is_fresh(const struct dep_instance *inst);
 long dep_extended_ioctl(struct file *file, unsigned int cmd,
 			unsigned long arg);
-int dep_extended_ctl_event(struct dep_instance *inst, unsigned int request,
-			   const struct devepoll_event *event);
-int dep_extended_door(struct file *file, unsigned int request, u64 address,
-		      u64 length);
 
 #endif /* DEVEPOLL_EXTENDED_H */

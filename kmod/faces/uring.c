@@ -12,6 +12,7 @@
 #include "core/compat.h"
 #include "core/instance.h"
 #include "faces/access.h"
+#include "faces/epoll.h"
 #include "faces/extended.h"
 #include "faces/uring.h"
 
@@ -74,7 +75,7 @@ static int uring_epoll_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		.events = READ_ONCE(from->events),
 		.fd = READ_ONCE(from->fd),
 	};
-	return dep_extended_ctl_event(inst, cmd->cmd_op, &event);
+	return dep_epoll_ctl_event(inst, cmd->cmd_op, &event);
 }
 
 /*

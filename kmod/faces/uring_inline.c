@@ -6,6 +6,7 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "faces/bind.h"
 #include "faces/extended.h"
 #include "faces/uring.h"
 #include "set/harvest.h"
@@ -34,7 +35,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		return -EINVAL;
 	/* What can't be waited for must not have changed anything. */
 	if (wait.harvest.timeout &&
-	    (wait.args.nr_changes || dep_extended_is_fresh(inst)))
+	    (wait.args.nr_changes || dep_bind_is_fresh(inst)))
 		return -EOPNOTSUPP;
 	ret = dep_extended_change(inst, &wait);
 	if (ret)

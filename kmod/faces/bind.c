@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The first use of a set by the extended interface.
+ */
+#include <linux/errno.h>
+#include <linux/mutex.h>
+
+#include "core/instance.h"
+#include "faces/bind.h"
+#include "set/ready.h"
+#include "sinks/pages.h"
+
+/**
+ * dep_bind_first() - make a set one of the extended interface for now
+ * @inst: the instance, which does not belong to it
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: as dep_bind_begin().
+ */
+int dep_bind_first(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->mtx);
+	if (inst->classic || inst->onesig)
+		return -EBUSY;
+	spin_lock_irq(&inst->lock);
+	inst->sink = &dep_ready_sink;
+	inst->room = dep_max_fds;
+	WRITE_ONCE(inst->extended, true);
+	spin_unlock_irq(&inst->lock);
+	return 0;
+}
+
+/**
+ * dep_bind_decide() - decide whether it stays one
+ * @inst: the instance
+ * @used: false: the use came to nothing; either interface may have the set
+ *
+ * Context: process, dep_instance.mtx held since dep_bind_first().
+ */
+void dep_bind_decide(struct dep_instance *inst, bool used)
+{
+	lockdep_assert_held(&inst->mtx);
+	spin_lock_irq(&inst->lock);
+	if (used) {
+		/* Pairs with dep_bind_check(). */
+		smp_store_release(&inst->settled, true);
+	} else {
+		WARN_ON_ONCE(inst->nr_items);
+		inst->sink = &dep_pages_sink;
+		inst->room = 0;
+		WRITE_ONCE(inst->extended, false);
+	}
+	spin_unlock_irq(&inst->lock);
+}
+
+/**
+ * dep_bind_settle() - make a set one of the extended interface for ever
+ * @inst: the instance
+ *
+ * Context: process; sleeps.
+ * Return: as dep_bind_check().
+ */
+int dep_bind_settle(struct dep_instance *inst)
+{
+	int err;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, false);
+	if (!err)
+		dep_bind_end(inst, true);
+	mutex_unlock(&inst->mtx);
+	return err;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which interface a set belongs to: none until its first use, then that one for
+ * ever.
+ */
+#ifndef DEVEPOLL_BIND_H
+#define DEVEPOLL_BIND_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include "core/instance.h"
+
+int dep_bind_first(struct dep_instance *inst);
+void dep_bind_decide(struct dep_instance *inst, bool used);
+int dep_bind_settle(struct dep_instance *inst);
+
+/**
+ * dep_bind_begin() - begin a use of a set by the extended interface
+ * @inst: the instance
+ * @signals: a signal set, which belongs to no interface, will do, too
+ *
+ * A set of no interface becomes one of the extended one; dep_bind_end() decides
+ * whether it stays one.
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0;
+ * -EBUSY: it belongs to another interface.
+ */
+static inline int dep_bind_begin(struct dep_instance *inst, bool signals)
+{
+	lockdep_assert_held(&inst->mtx);
+	if (likely(inst->extended) || (signals && inst->onesig))
+		return 0;
+	return dep_bind_first(inst);
+}
+
+/**
+ * dep_bind_end() - end a use that dep_bind_begin() began
+ * @inst: the instance
+ * @used: false: the use came to nothing, and the set has no item
+ *
+ * Context: process, dep_instance.mtx held since dep_bind_begin().
+ */
+static inline void dep_bind_end(struct dep_instance *inst, bool used)
+{
+	lockdep_assert_held(&inst->mtx);
+	if (likely(inst->settled) || inst->onesig)
+		return;
+	dep_bind_decide(inst, used);
+}
+
+/**
+ * dep_bind_check() - make a set one of the extended interface, to wait on it
+ * @inst: the instance
+ *
+ * To be called after all that the wait may be refused for.
+ *
+ * Context: process; sleeps.
+ * Return: 0;
+ * -EBUSY: it belongs to another interface;
+ * -EINTR: the caller is being killed.
+ */
+static inline int dep_bind_check(struct dep_instance *inst)
+{
+	/* Pairs with the release in dep_bind_decide(). */
+	if (likely(smp_load_acquire(&inst->settled)))
+		return 0;
+	return dep_bind_settle(inst);
+}
+
+/**
+ * dep_bind_is_classic() - does a set belong to the interface of 2001?
+ * @inst: the instance; dep_bind_begin() looks again with dep_instance.mtx held
+ *
+ * Return: true if so: then the caller refuses before it writes anything.
+ */
+static inline bool dep_bind_is_classic(const struct dep_instance *inst)
+{
+	return READ_ONCE(inst->classic);
+}
+
+/**
+ * dep_bind_is_fresh() - does a set belong to no interface yet?
+ * @inst: the instance
+ *
+ * Return: true if it did not this moment, so that it has no events.
+ */
+static inline bool dep_bind_is_fresh(const struct dep_instance *inst)
+{
+	return !READ_ONCE(inst->settled) && !READ_ONCE(inst->classic) &&
+	       !READ_ONCE(inst->onesig);
+}
+
+#endif /* DEVEPOLL_BIND_H */

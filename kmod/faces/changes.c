@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes of a set of the extended interface: arrays of them in user memory,
+ * and one at a time.
+ */
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
+
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/item.h"
+#include "core/limits.h"
+#include "faces/bind.h"
+#include "faces/changes.h"
+#include "faces/words.h"
+#include "set/interest.h"
+
+/* There is no more to a signal than the fd and the events. */
+static int change_check_onesig(const struct dep_instance *inst,
+			       const struct dep_change *ch)
+{
+	return inst->onesig && ch->mode & ~DEP_MODE_EDGE ? -EINVAL : 0;
+}
+
+static int change_from_user(struct dep_change *ch,
+			    const struct devepoll_change *from)
+{
+	u32 known = DEP_CHANGE_EVENTS | DEP_CHANGE_MODES |
+		    (__force u32)EPOLLWAKEUP;
+
+	*ch = (struct dep_change) {
+		.op = from->op,
+		.fd = from->fd,
+		.data = from->data,
+	};
+	if (from->op == DEVEPOLL_DEL)
+		return from->flags ? -EINVAL : 0;
+	if (from->events & ~known ||
+	    from->flags & ~(DEVEPOLL_TELL_CLOSED | DEVEPOLL_TRUST))
+		return -EINVAL;
+	if (from->flags & DEVEPOLL_TRUST &&
+	    !(from->events & (__force u32)EPOLLET))
+		return -EINVAL;
+	ch->events = (from->events & DEP_CHANGE_EVENTS) | DEP_CHANGE_ALWAYS;
+	ch->mode = (from->events & DEP_CHANGE_MODES) | from->flags;
+	return 0;
+}
+
+static int change_apply(struct dep_instance *inst,
+			const struct devepoll_change *from)
+{
+	struct dep_change ch;
+	int err;
+
+	err = change_from_user(&ch, from);
+	if (!err)
+		err = change_check_onesig(inst, &ch);
+	return err ? err : dep_interest_change(inst, &ch);
+}
+
+/* Reads changes, of whatever size the program knows them. */
+static int changes_read(struct devepoll_change *batch, u64 address, u32 nr,
+			u32 size)
+{
+	const char __user *from = u64_to_user_ptr(address);
+	u32 i;
+	int err;
+
+	if (size == sizeof(*batch))
+		return dep_words_from_user((u64 *)batch, nr * sizeof(*batch), from,
+				       nr * sizeof(*batch));
+	for (i = 0; i < nr; i++) {
+		err = copy_struct_from_user(&batch[i], sizeof(*batch),
+					    from + i * size, size);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int change_tell(u64 address, int result)
+{
+	struct devepoll_change __user *to = u64_to_user_ptr(address);
+
+	return put_user(result, &to->result);
+}
+
+/*
+ * Makes so many changes, which are there to be read and written: so their
+ * results are asked of the memory first.
+ */
+static int changes_apply_batch(struct dep_instance *inst,
+			       struct dep_changes *changes, u32 nr)
+{
+	u64 first = changes->address + (u64)changes->tried * changes->size;
+	struct devepoll_change batch[DEP_WRITE_BATCH] DEP_UNINITIALIZED;
+	u32 i, failed = 0;
+	int err;
+
+	/* Before mtx: under it nothing may wait for mmap_lock. */
+	err = changes_read(batch, first, nr, changes->size);
+	if (err)
+		return err;
+	for (i = 0; i < nr; i++) {
+		if (change_tell(first + (u64)i * changes->size, -ECANCELED))
+			return -EFAULT;
+	}
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, changes->signals);
+	if (!err) {
+		for (i = 0; i < nr; i++) {
+			batch[i].result = change_apply(inst, &batch[i]);
+			failed += !!batch[i].result;
+		}
+		dep_bind_end(inst, failed < nr);
+	}
+	mutex_unlock(&inst->mtx);
+	if (err)
+		return err;
+	changes->failed += failed;
+	changes->tried += nr;
+	for (i = 0; i < nr; i++) {
+		if (change_tell(first + (u64)i * changes->size,
+				batch[i].result))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/**
+ * dep_changes_apply() - make the changes, and tell the result of each
+ * @inst: the instance
+ * @changes: the array; learns how many were tried and how many failed
+ *
+ * A batch that can't be read and written as a whole is made one by one, as far
+ * as it can.
+ *
+ * Context: process; sleeps.
+ * Return: 0: at least one was tried; else
+ * -EFAULT: the first can't be read or written;
+ * -E2BIG: a bit is set that this kernel does not know;
+ * -EBUSY: the set belongs to another interface;
+ * -EINTR: the caller is being killed.
+ */
+int dep_changes_apply(struct dep_instance *inst, struct dep_changes *changes)
+{
+	u32 left, batch = DEP_WRITE_BATCH;
+	int err = 0;
+
+	while ((left = changes->nr - changes->tried)) {
+		u32 before = changes->tried;
+
+		err = changes_apply_batch(inst, changes, min(left, batch));
+		if (err && changes->tried == before && batch > 1 &&
+		    err != -EINTR) {
+			batch = 1;
+			continue;
+		}
+		if (err || fatal_signal_pending(current))
+			break;
+		cond_resched();
+	}
+	return changes->tried ? 0 : err;
+}
+
+/**
+ * dep_changes_check() - may this be an array of changes?
+ * @changes: the array
+ *
+ * Return: 0;
+ * -EINVAL: none or too many of them, or of a size that no kernel knows.
+ */
+int dep_changes_check(const struct dep_changes *changes)
+{
+	if (!changes->nr || changes->nr > DEVEPOLL_MAX_CHANGES ||
+	    changes->size < sizeof(struct devepoll_change) ||
+	    changes->size > PAGE_SIZE || changes->size % sizeof(u64))
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * dep_change_make() - make one change
+ * @inst: the instance
+ * @ch: the change
+ *
+ * Context: process; sleeps.
+ * Return: as dep_interest_change(), or
+ * -EBUSY: the set belongs to another interface;
+ * -EINTR: the caller is being killed;
+ * -EINVAL: a mode that a signal set has not.
+ */
+int dep_change_make(struct dep_instance *inst, const struct dep_change *ch)
+{
+	int err;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, true);
+	if (!err) {
+		err = change_check_onesig(inst, ch);
+		if (!err)
+			err = dep_interest_change(inst, ch);
+		dep_bind_end(inst, !err);
+	}
+	mutex_unlock(&inst->mtx);
+	return err;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Changes of a set of the extended interface.
+ */
+#ifndef DEVEPOLL_CHANGES_H
+#define DEVEPOLL_CHANGES_H
+
+#include <linux/eventpoll.h>
+#include <linux/types.h>
+
+#include "set/interest.h"
+
+/* The bits of epoll_event.events: what poll reports, and the modes. */
+#define DEP_CHANGE_EVENTS \
+	((__force u32)(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
+		       EPOLLNVAL | EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
+		       EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP))
+#define DEP_CHANGE_MODES \
+	((__force u32)(EPOLLEXCLUSIVE | EPOLLONESHOT | EPOLLET))
+#define DEP_CHANGE_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
+
+/**
+ * struct dep_changes - an array of changes in user memory
+ * @address: where
+ * @nr: how many
+ * @size: size of one of them
+ * @tried: how many were tried
+ * @failed: how many of these failed
+ * @signals: they may also be those of a signal set, which is of no interface
+ */
+struct dep_changes {
+	u64 address;
+	u32 nr;
+	u32 size;
+	u32 tried;
+	u32 failed;
+	bool signals;
+};
+
+/**
+ * dep_change_from_epoll() - a change as epoll_ctl(2) has it
+ * @ch: out: all but the operation and the fd
+ * @events: the events and modes; bits that nobody knows are none
+ * @data: what the program gets back
+ */
+static inline void dep_change_from_epoll(struct dep_change *ch, u32 events,
+					 u64 data)
+{
+	ch->data = data;
+	ch->mode = events & DEP_CHANGE_MODES;
+	ch->events = (events & DEP_CHANGE_EVENTS) | DEP_CHANGE_ALWAYS;
+	ch->odd = events & ~(DEP_CHANGE_EVENTS | DEP_CHANGE_MODES |
+			     (__force u32)EPOLLWAKEUP);
+}
+
+int dep_changes_check(const struct dep_changes *changes);
+int dep_changes_apply(struct dep_instance *inst, struct dep_changes *changes);
+int dep_change_make(struct dep_instance *inst, const struct dep_change *ch);
+
+#endif /* DEVEPOLL_CHANGES_H */

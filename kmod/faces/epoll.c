@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The calls of epoll, with their arguments as they are: by the fadvise entry,
+ * and as commands of a ring.
+ */
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
+
+#include "core/instance.h"
+#include "faces/access.h"
+#include "faces/bind.h"
+#include "faces/changes.h"
+#include "faces/epoll.h"
+#include "set/harvest.h"
+#include "set/interest.h"
+#include "sinks/results.h"
+
+/* epoll_wait(2) */
+static int door_wait(struct dep_instance *inst, u64 address, int max,
+		     int timeout_ms)
+{
+	struct dep_harvest harvest = {
+		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
+	};
+	struct dep_results results = {
+		.user = u64_to_user_ptr(address),
+		.layout = DEP_LAYOUT_EPOLL,
+		.max = max,
+	};
+	int err;
+
+	if (max <= 0 || max > INT_MAX / sizeof(struct epoll_event))
+		return -EINVAL;
+	if (!access_ok(results.user, max * sizeof(struct epoll_event)))
+		return -EFAULT;
+	err = dep_bind_check(inst);
+	return err ? err : dep_harvest_collect(&harvest, inst, &results);
+}
+
+/* What does not fit into a number of a file names none. */
+static int fd_of(u64 length)
+{
+	return (s64)length == (int)length ? (int)length : -1;
+}
+
+/* epoll_ctl(2) */
+static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
+		    int fd)
+{
+	struct dep_change ch = { .op = op, .fd = fd };
+	struct epoll_event event;
+
+	if (op != DEVEPOLL_DEL) {
+		const struct epoll_event __user *from;
+
+		from = u64_to_user_ptr(address);
+		if (get_user(event.events, &from->events) ||
+		    get_user(event.data, &from->data))
+			return -EFAULT;
+		dep_change_from_epoll(&ch, (__force u32)event.events, event.data);
+	}
+	return dep_change_make(inst, &ch);
+}
+
+/**
+ * dep_epoll_ctl_event() - epoll_ctl(2) with its event by value
+ * @inst: the instance
+ * @request: DEVEPOLL_EPOLL_CTL() of an operation
+ * @event: the fd, and, but for a DEL, its events and data
+ *
+ * Context: process; sleeps.
+ * Return: as epoll_ctl(2);
+ * -EBUSY: a set of the 2001 interface;
+ * -EINVAL: also: events or data of a DEL.
+ */
+int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
+			   const struct devepoll_event *event)
+{
+	struct dep_change ch = {
+		.op = request - DEVEPOLL_EPOLL_CTL(0),
+		.fd = event->fd,
+	};
+
+	if (ch.op != DEVEPOLL_DEL)
+		dep_change_from_epoll(&ch, event->events, event->data);
+	else if (event->events || event->data)
+		return -EINVAL;
+	return dep_change_make(inst, &ch);
+}
+
+/**
+ * dep_epoll_call() - the calls of epoll, with their own arguments
+ * @file: the set
+ * @request: DEVEPOLL_EPOLL_WAIT or DEVEPOLL_EPOLL_CTL() of an operation
+ * @address: of the events, or of the event
+ * @length: what DEVEPOLL_EPOLL_WAIT_LEN() made, or the fd
+ *
+ * Context: process; sleeps.
+ * Return: as epoll_wait(2) and epoll_ctl(2);
+ * -EBADF: also: not open as the request needs it;
+ * -EBUSY: a set of the 2001 interface;
+ * -EINVAL: also: no such request.
+ */
+int dep_epoll_call(struct file *file, unsigned int request, u64 address,
+		      u64 length)
+{
+	struct dep_instance *inst = file->private_data;
+
+	if (!dep_access_allows(file, request))
+		return -EBADF;
+	switch (request) {
+	case DEVEPOLL_EPOLL_WAIT:
+		return door_wait(inst, address, length >> 32, (int)length);
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
+		return door_ctl(inst, request - DEVEPOLL_EPOLL_CTL(0), address,
+				fd_of(length));
+	}
+	return -EINVAL;
+}

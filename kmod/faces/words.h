@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reading the arguments of a request.
+ */
+#ifndef DEVEPOLL_WORDS_H
+#define DEVEPOLL_WORDS_H
+
+#include <linux/uaccess.h>
+
+/**
+ * dep_words_from_user() - read a struct of 64-bit words
+ * @to: the struct as we know it
+ * @size: its size, bytes
+ * @from: its address
+ * @from_size: its size as the program knows it
+ *
+ * What a program knows is nearly always what we know, and so little is better
+ * read than copied.
+ *
+ * Return: 0;
+ * -E2BIG: the program sets what this kernel does not know;
+ * -EFAULT: it can't be read.
+ */
+static inline int dep_words_from_user(u64 *to, size_t size,
+				      const void __user *from, size_t from_size)
+{
+	const u64 __user *word = from;
+	size_t i;
+
+	if (unlikely(size != from_size))
+		return copy_struct_from_user(to, size, from, from_size);
+	if (!user_read_access_begin(from, size))
+		return -EFAULT;
+	for (i = 0; i < size / sizeof(u64); i++)
+		unsafe_get_user(to[i], &word[i], efault);
+	user_read_access_end();
+	return 0;
+
+efault:
+	user_read_access_end();
+	return -EFAULT;
+}
+
+#endif /* DEVEPOLL_WORDS_H */
