@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The ABI of /dev/epoll: the 2001 interface, unchanged, and the extended one.
+ * The ABI of /dev/epoll: the 2001 interface, which is unchanged, and the
+ * extended interface.
  */
 #ifndef _UAPI_LINUX_DEVEPOLL_H
 #define _UAPI_LINUX_DEVEPOLL_H
@@ -9,18 +10,20 @@
 #include <linux/types.h>
 
 /*
- * The C library's and the kernel's headers each define struct pollfd, and a
- * program that includes both does not compile.  So none is included here: the
- * program includes <poll.h>, <sys/poll.h> or <linux/poll.h>, as it likes.
+ * The headers of the C library and of the kernel each define struct pollfd, and
+ * a program that includes both does not compile.  This header therefore
+ * includes neither: the program includes <poll.h>, <sys/poll.h> or
+ * <linux/poll.h>.
  */
 struct pollfd;
 
 /**
  * DOC: node
  *
- * The device is a character device, 10:124, at ``/dev/epoll`` and (by a udev
- * rule) ``/dev/misc/eventpoll``.  Each open has an interest set of its own,
- * which fork(2), dup(2) and SCM_RIGHTS share.
+ * The device is a character device, 10:124, at ``/dev/epoll`` and (through a
+ * udev rule) at ``/dev/misc/eventpoll``.  Each open(2) creates an instance with
+ * an interest list of its own.  Descriptors that are duplicated by fork(2) or
+ * dup(2), or passed with SCM_RIGHTS, refer to the same instance.
  */
 #define EVENTPOLL_MAJOR		10
 #define EVENTPOLL_MINOR		124
@@ -29,9 +32,10 @@ struct pollfd;
  * DOC: result pages
  *
  * mmap(2) at offset 0 of exactly EP_MAP_SIZE(n) bytes, where n is the number
- * of fds given to EP_ALLOC, gives two page sets, one after the other.  The
- * kernel fills one while the program reads the other, as an array of struct
- * pollfd.  The mapping is read-only, whatever protection was asked for.
+ * of fds passed to EP_ALLOC, maps two page sets, one after the other.  Each is
+ * an array of struct pollfd.  The kernel fills one of them while the program
+ * reads the other.  The mapping is read-only, whatever protection was
+ * requested.
  */
 #define EP_PAGE_SIZE		4096
 #define POLLFD_X_PAGE		(EP_PAGE_SIZE / sizeof(struct pollfd))
@@ -39,17 +43,17 @@ struct pollfd;
 #define EP_FDS_PAGES(n)		(((n) + POLLFD_X_PAGE - 1) / POLLFD_X_PAGE)
 #define EP_MAP_SIZE(n)		(EP_FDS_PAGES(n) * EP_PAGE_SIZE * 2)
 
-/* In the events of an entry given to write(2): remove the fd from the set. */
+/* In the events of an entry for write(2): remove the fd. */
 #ifndef POLLREMOVE
 #define POLLREMOVE		0x1000
 #endif
 
 /**
  * struct evpoll - argument of EP_POLL
- * @ep_timeout: in: milliseconds to wait; 0 does not wait, negative waits
- *	without limit
+ * @ep_timeout: in: milliseconds to wait; with 0 the call does not wait, with a
+ *	negative value it waits indefinitely
  * @ep_resoff: out: offset in bytes, from the start of the mapping, of the page
- *	set that holds the result; written only when the call returns more
+ *	set that holds the result; written only if the call returns more
  *	than 0
  */
 struct evpoll {
@@ -58,12 +62,12 @@ struct evpoll {
 };
 
 /*
- * The two other layouts that programs were built with.  The size is part of
- * the request number, so all three work from every program.
+ * Programs were also built with two other layouts.  The size is part of the
+ * request number, so every program can use any of the three.
  */
 
 /**
- * struct evpoll32 - struct evpoll as a 32-bit program has it
+ * struct evpoll32 - struct evpoll of a 32-bit program
  * @ep_timeout: as in struct evpoll
  * @ep_resoff: as in struct evpoll
  */
@@ -73,7 +77,7 @@ struct evpoll32 {
 };
 
 /**
- * struct evpoll_packed - struct evpoll as a packed struct of a 64-bit program
+ * struct evpoll_packed - packed struct evpoll of a 64-bit program
  * @ep_timeout: as in struct evpoll
  * @ep_resoff: as in struct evpoll
  */
@@ -85,49 +89,52 @@ struct evpoll_packed {
 #define EP_IOC_MAGIC		'P'
 
 /**
- * define EP_ALLOC - make room for so many fds
+ * define EP_ALLOC - allocate room for fds
  *
- * The argument is the number of fds, an int passed by value.  A set grows; a
- * number that is not larger than the present one changes nothing.
+ * The argument is the number of fds, an int that is passed by value.  An
+ * instance can only grow: a number that is not larger than the present one
+ * changes nothing.
  *
  * Return: 0, or -1 with errno
- * EINVAL: the number is below 1 or above the module's max_fds;
- * EBUSY: the set is mapped;
- * ENOMEM: no memory, or the user's RLIMIT_MEMLOCK or cgroup forbids it.
+ * EINVAL: the number is less than 1 or greater than max_fds of the module;
+ * EBUSY: the instance is mapped;
+ * ENOMEM: there is not enough memory, or RLIMIT_MEMLOCK of the user or the
+ * cgroup forbids the allocation.
  */
 #define EP_ALLOC		_IOR(EP_IOC_MAGIC, 1, int)
 
 /**
- * define EP_POLL - wait for events and take all that are pending
+ * define EP_POLL - wait for events and take all pending ones
  *
  * The argument is a struct evpoll.
  *
- * Return: the number of struct pollfd at ep_resoff; 0 after the time-out; or
+ * Return: the number of struct pollfd at ep_resoff; 0 if the call timed out; or
  * -1 with errno
  * EFAULT: the argument can't be read or written (pending events stay);
- * EINVAL: the set is not mapped;
- * EINTR: a signal came before an event did.
+ * EINVAL: the instance is not mapped;
+ * EINTR: a signal arrived before an event did.
  */
 #define EP_POLL			_IOWR(EP_IOC_MAGIC, 2, struct evpoll)
 #define EP_POLL32		_IOWR(EP_IOC_MAGIC, 2, struct evpoll32)
 #define EP_POLL_PACKED		_IOWR(EP_IOC_MAGIC, 2, struct evpoll_packed)
 
 /**
- * define EP_FREE - forget all fds and give the memory back
+ * define EP_FREE - remove all fds and free the memory
  *
  * Return: 0, or -1 with errno
  * EINVAL: nothing is allocated;
- * EBUSY: the set is mapped.
+ * EBUSY: the instance is mapped.
  */
 #define EP_FREE			_IO(EP_IOC_MAGIC, 3)
 
 /**
- * define EP_ISPOLLED - ask whether an fd is in the set
+ * define EP_ISPOLLED - check whether an fd is in the interest list
  *
- * The argument is a struct pollfd whose fd is read.  Where the fd is in the
- * set, its events are filled in and revents is set to 0.
+ * The argument is a struct pollfd, of which the kernel reads the fd.  If the fd
+ * is in the interest list, the kernel fills in its events and sets revents
+ * to 0.
  *
- * Return: 1 where the fd is in the set, 0 where not, or -1 with errno
+ * Return: 1 if the fd is in the interest list, 0 if it is not, or -1 with errno
  * EFAULT: the argument can't be read or written.
  */
 #define EP_ISPOLLED		_IOWR(EP_IOC_MAGIC, 4, struct pollfd)
@@ -135,70 +142,76 @@ struct evpoll_packed {
 /**
  * DOC: extended interface
  *
- * A second set of requests on the same node.  A set belongs to the interface
- * that it is first used with, and the other one answers EBUSY from then on:
- * EP_ALLOC makes it a set of 2001, the first DEVEPOLL_CTL or DEVEPOLL_WAIT an
- * extended one.  What fails is no use of it: neither a request that is refused
- * nor changes of which none took effect.
+ * The same node takes a second group of requests.  The first use of an instance
+ * decides which interface it has, and requests of the other interface fail with
+ * EBUSY from then on.  EP_ALLOC makes it an instance of the 2001 interface; the
+ * first DEVEPOLL_CTL or DEVEPOLL_WAIT makes it one of the extended interface.
+ * A request that fails does not decide the interface, and neither do changes of
+ * which none took effect.
  *
- * Events are those of epoll_ctl(2), modes included: level by default, EPOLLET,
- * EPOLLONESHOT, EPOLLEXCLUSIVE, EPOLLWAKEUP; EPOLLERR and EPOLLHUP are always
- * reported.
+ * Events and modes are those of epoll_ctl(2): an fd is level-triggered by
+ * default, and EPOLLET, EPOLLONESHOT, EPOLLEXCLUSIVE and EPOLLWAKEUP are
+ * accepted.  EPOLLERR and EPOLLHUP are always reported.
  *
- * The size of the argument is part of each request's number, so structs can
- * grow: what an older program does not know of counts as 0, and what an older
- * kernel does not know of has to be 0, or the request fails with E2BIG.  A size
- * below that of the first version is no such request (ENOTTY).  Unknown bits of
- * flags are refused with EINVAL.
+ * The size of the argument is part of each request number, so structures can
+ * grow.  Members that an older program does not know count as 0.  Members that
+ * an older kernel does not know must be 0, or the request fails with E2BIG.  A
+ * size below that of the first version makes an unknown request (ENOTTY).
+ * Unknown flag bits fail with EINVAL.
  */
 
-/* Values of devepoll_change.op; the numbers of epoll_ctl(2). */
+/* Values of devepoll_change.op, which are those of epoll_ctl(2). */
 #define DEVEPOLL_ADD		1
 #define DEVEPOLL_DEL		2
 #define DEVEPOLL_MOD		3
 
 /* Flags of devepoll_change.flags. */
 
-/* A last event, DEVEPOLL_CLOSED, when the fd has left the set by a close. */
+/* Report a final event, DEVEPOLL_CLOSED, when the fd was closed. */
 #define DEVEPOLL_TELL_CLOSED	0x0001
 /*
- * Take the waker's word: report the events that wake-ups named, added up, and
- * ask the file only where they name none.  Cheaper by the asking; an event may
- * be over when it is read.  With EPOLLET only.
+ * Report all events that wake-ups of the file have named, and poll the file
+ * only if they named none.  This saves the poll, but a reported event may no
+ * longer hold.  This flag requires EPOLLET.
  */
 #define DEVEPOLL_TRUST		0x0002
 
 /*
- * In the events of a result: the file is closed, or its number names another
- * file now.  Nothing comes for this data any more.
+ * In the events of a result: the file was closed, or its number now refers to
+ * another file.  No event with the same data follows.
  */
 #define DEVEPOLL_CLOSED		0x00010000
 
 /**
- * struct devepoll_change - one change of the interest set
+ * struct devepoll_change - one change to the interest list
  * @op: DEVEPOLL_ADD, DEVEPOLL_MOD or DEVEPOLL_DEL
  * @flags: DEVEPOLL_TELL_CLOSED, DEVEPOLL_TRUST; 0 for DEVEPOLL_DEL
- * @fd: the number, in the files of the caller
- * @events: the events asked for and the mode, EPOLL* bits
- * @result: out: 0, or why not, as a negative errno
- * @data: comes back with each event of the fd
+ * @fd: the file descriptor, a number in the file table of the caller
+ * @events: the requested events and the mode, EPOLL* bits
+ * @result: out: 0, or a negative errno
+ * @data: returned with each event of the fd
  *
- * The results are
- * EBADF: the fd is not open, or opened with O_PATH (the process that added a
- * number can remove it nevertheless, and anybody once that has ended);
- * EEXIST: ADD of what is there;
- * ENOENT: MOD or DEL of what is not there;
- * EPERM: a file that can't be polled, or, in a signal set, one of FUSE or CUSE;
- * EINVAL: unknown op or bit; the set itself; EPOLLEXCLUSIVE in a MOD, for a
- * set, or with bits that epoll_ctl(2) forbids; DEVEPOLL_TRUST without EPOLLET;
- * ELOOP: a set of the device that would make a cycle, or sets nested too deep;
- * or a set of in-tree epoll, whose members can't be seen;
- * ENOSPC: the set is full, or a limit of the user or of the file, or 64 files
- * of several processes under one number, or, in a signal set, max_signals;
- * ENOMEM: no memory.
+ * The results are, negated,
+ * EBADF: the fd is not open, or was opened with O_PATH (a DEL nevertheless
+ * succeeds in the process that added the number and, once that process has
+ * terminated, in any other);
+ * EEXIST: an ADD, and the fd is in the interest list;
+ * ENOENT: a MOD or a DEL, and the fd is not in the interest list;
+ * EPERM: the file does not support polling, or the instance is a signal
+ * instance and the file is on FUSE or is a CUSE device;
+ * EINVAL: op or a bit is unknown; the fd is the instance itself; EPOLLEXCLUSIVE
+ * in a MOD, for an fd that is an instance, or with bits that epoll_ctl(2)
+ * forbids; DEVEPOLL_TRUST without EPOLLET;
+ * ELOOP: the fd is an instance of the device that would close a loop or would
+ * be nested too deep; or it is an instance of in-tree epoll, whose interest
+ * list the module can't see;
+ * ENOSPC: the instance is full; a limit of the user or of the file was reached;
+ * the instance watches 64 files of other processes under this number; or, in a
+ * signal instance, max_signals was reached;
+ * ENOMEM: there is not enough memory.
  *
- * After an error the fd is watched as before.  A MOD without memory may let it
- * tell once more what it has told already.
+ * After an error, the fd is watched as before.  After a MOD that failed with
+ * ENOMEM, an event that was already reported may be reported once more.
  */
 struct devepoll_change {
 	__u16 op;
@@ -212,10 +225,10 @@ struct devepoll_change {
 /**
  * struct devepoll_ctl - argument of DEVEPOLL_CTL
  * @changes: address of an array of struct devepoll_change
- * @nr: how many there are, at most DEVEPOLL_MAX_CHANGES
- * @change_size: size of one of them, in bytes
+ * @nr: number of elements, at most DEVEPOLL_MAX_CHANGES
+ * @change_size: size of one element, in bytes
  * @flags: 0
- * @nr_failed: out: how many of those that were tried have a result other
+ * @nr_failed: out: number of changes that were tried and have a result other
  *	than 0
  */
 struct devepoll_ctl {
@@ -229,21 +242,21 @@ struct devepoll_ctl {
 #define DEVEPOLL_MAX_CHANGES	(1024 * 1024)
 
 /**
- * define DEVEPOLL_CTL - change the interest set
+ * define DEVEPOLL_CTL - change the interest list
  *
- * The argument is a struct devepoll_ctl.  Changes are made in their order, and
- * each that was tried has its own result.  A DEL has taken effect when the
- * call returns: no call that begins later returns an event of it.
+ * The argument is a struct devepoll_ctl.  Changes are made in order, and each
+ * change that was tried has a result.  A DEL has taken effect when the call is
+ * over: no call that begins later returns an event of the fd.
  *
- * Return: how many changes were tried, all of them unless the next could not be
- * read and written or has a part that this kernel does not know, or the caller
- * is being killed; or -1 with errno
- * EFAULT: not even the first could be, or the argument can't be;
- * EINVAL: nr is 0 or too large, change_size is too small, too large or not a
- * multiple of 8, or unknown flags;
- * E2BIG: the argument, or a change, has a part that this kernel does not know
- * and that is not 0;
- * EBUSY: a set of the 2001 interface;
+ * Return: the number of changes that were tried, which is all of them unless
+ * the next one can't be read and written, the next one has a part that this
+ * kernel does not know, or the caller is being killed; or -1 with errno
+ * EFAULT: the argument, or the first change, can't be read and written;
+ * EINVAL: nr is 0 or too large; change_size is too small, too large or not a
+ * multiple of 8; flags has an unknown bit;
+ * E2BIG: the argument, or the first change, has a part that this kernel does
+ * not know and that is not 0;
+ * EBUSY: the instance has the 2001 interface;
  * EINTR: the caller is being killed.
  */
 #define DEVEPOLL_CTL		_IOWR(EP_IOC_MAGIC, 0x10, struct devepoll_ctl)
@@ -251,8 +264,8 @@ struct devepoll_ctl {
 /**
  * struct devepoll_event - one event, as DEVEPOLL_WAIT writes it
  * @data: devepoll_change.data of the fd
- * @events: what is ready, EPOLL* bits; or DEVEPOLL_CLOSED
- * @fd: the number
+ * @events: the ready events, EPOLL* bits; or DEVEPOLL_CLOSED
+ * @fd: the file descriptor
  */
 struct devepoll_event {
 	__u64 data;
@@ -262,36 +275,37 @@ struct devepoll_event {
 
 /* Flags of devepoll_wait_args.flags. */
 
-/* The time-out is a point in time of CLOCK_MONOTONIC. */
+/* The timeout is an absolute CLOCK_MONOTONIC time. */
 #define DEVEPOLL_WAIT_ABSTIME	0x0001
-/* Results are struct epoll_event, as epoll_wait(2) has them. */
+/* Write events as struct epoll_event, like epoll_wait(2). */
 #define DEVEPOLL_WAIT_EPOLL	0x0002
-/* Results go to the mapping at DEVEPOLL_MAP_EVENTS; events is an offset. */
+/* Write events to the mapping at DEVEPOLL_MAP_EVENTS; events is an offset. */
 #define DEVEPOLL_WAIT_MAPPED	0x0004
 
-/* A time-out that never ends; any other negative one does the same. */
+/* Wait indefinitely; any other negative timeout does the same. */
 #define DEVEPOLL_FOREVER	(-1)
 
 /**
  * struct devepoll_wait_args - argument of DEVEPOLL_WAIT
- * @events: address of an array of struct devepoll_event, or what the flags say
- * @max_events: its length, at least 1
- * @min_events: return only when so many fds are ready; 0 means 1; not above
- *	@max_events.  Fewer are returned when the time is over or a signal
- *	comes, or if another thread takes some of them
- * @timeout: nanoseconds; 0 does not wait, negative waits without limit
- * @sigmask: address of a signal set to be in force while the call waits, as
+ * @events: address of an array of struct devepoll_event, or as @flags say
+ * @max_events: number of elements, at least 1
+ * @min_events: number of fds to wait for, at most @max_events; 0 means 1.
+ *	Fewer are returned if the call times out, if a signal arrives, or if
+ *	another thread takes some of them
+ * @timeout: nanoseconds; with 0 the call does not wait, with a negative value
+ *	it waits indefinitely
+ * @sigmask: address of a signal mask to be in effect while the call waits, as
  *	for epoll_pwait2(2), or 0
- * @sigsetsize: its size in bytes, 8; 0 where @sigmask is 0
+ * @sigsetsize: size of the signal mask in bytes, 8; 0 if @sigmask is 0
  * @flags: DEVEPOLL_WAIT_*
- * @changes: address of changes to be made first, as for DEVEPOLL_CTL; 0 where
+ * @changes: address of the changes to make first, as for DEVEPOLL_CTL; 0 if
  *	@nr_changes is 0
- * @nr_changes: how many; 0 for none
- * @change_size: size of one of them; 0 where @nr_changes is 0
- * @nr_tried: out: how many changes were tried
- * @nr_failed: out: how many of them have a result other than 0
+ * @nr_changes: number of changes, or 0
+ * @change_size: size of one change; 0 if @nr_changes is 0
+ * @nr_tried: out: number of changes that were tried
+ * @nr_failed: out: number of these that have a result other than 0
  *
- * @nr_tried and @nr_failed are written only where @nr_changes is not 0.
+ * @nr_tried and @nr_failed are written only if @nr_changes is not 0.
  */
 struct devepoll_wait_args {
 	__u64 events;
@@ -308,26 +322,29 @@ struct devepoll_wait_args {
 	__u32 nr_failed;
 };
 
-/* The most of devepoll_wait_args.max_events. */
+/* The maximum of devepoll_wait_args.max_events. */
 #define DEVEPOLL_MAX_EVENTS	(0x7fffffff / sizeof(struct devepoll_event))
 
 /**
  * define DEVEPOLL_WAIT - make changes, then wait for events and take them
  *
- * The argument is a struct devepoll_wait_args.  If not all changes took
- * effect, the call returns what is ready without waiting.  Any number of
- * threads may wait on one set; each event goes to one of them.  What is ready
- * is given in turn: fds that did not fit come first the next time.
+ * The argument is a struct devepoll_wait_args.  If not all changes take effect,
+ * the call returns the events that are ready, without waiting.  Any number of
+ * threads may wait on one instance; each event goes to one of them.  Ready fds
+ * are returned in turn: those that did not fit come first in the next call.
  *
- * Return: the number of events, 0 when the time is over; or -1 with errno
- * EFAULT: the argument, the signal set or the array can't be read or written
- * (no event is lost); EINVAL: max_events is 0 or too large, min_events is above
- * it, unknown flags or two that exclude each other, a wrong sigsetsize, a
- * member that says nothing here and is not 0, an offset outside of the mapping
- * or not a multiple of 16; or what is wrong with the changes, as for
- * DEVEPOLL_CTL; E2BIG: a part of the argument is not known to this kernel and
- * not 0; EINTR: a signal came before an event did; EBUSY: a set of the 2001
- * interface.
+ * Return: the number of events; 0 if the call timed out; or -1 with errno
+ * EFAULT: the argument, the signal mask or the array can't be read or written
+ * (no event is lost);
+ * EINVAL: max_events is 0 or too large; min_events is greater than max_events;
+ * flags has unknown bits, or bits that exclude each other; sigsetsize is wrong;
+ * a member that has no meaning in this call is not 0; the offset is outside the
+ * mapping or not a multiple of 16; or the changes are wrong, as for
+ * DEVEPOLL_CTL;
+ * E2BIG: the argument has a part that this kernel does not know and that is
+ * not 0;
+ * EINTR: a signal arrived before an event did;
+ * EBUSY: the instance has the 2001 interface.
  */
 #define DEVEPOLL_WAIT		_IOWR(EP_IOC_MAGIC, 0x11, \
 				      struct devepoll_wait_args)
@@ -335,27 +352,28 @@ struct devepoll_wait_args {
 /**
  * DOC: mapped events
  *
- * mmap(2) at offset DEVEPOLL_MAP_EVENTS gives memory of the device in which
- * DEVEPOLL_WAIT_MAPPED puts events, so that no fault can meet them.  The first
- * mapping settles its size, 1024 pages at most; it is an array of struct
- * devepoll_event, read-only, and each thread waits into a part of its own.
- * mmap(2) fails with EINVAL for another size than the first, EBUSY for a set of
- * 2001, and ENOMEM where RLIMIT_MEMLOCK or the cgroup forbids the memory.
+ * mmap(2) at offset DEVEPOLL_MAP_EVENTS maps memory of the device, to which a
+ * wait with DEVEPOLL_WAIT_MAPPED writes events without page faults.  The memory
+ * is a read-only array of struct devepoll_event.  The first mapping determines
+ * its size, which is at most 1024 pages.  Each thread should wait with a part
+ * of the array that belongs to it alone.  mmap(2) fails with EINVAL for a size
+ * other than the first one, with EBUSY for an instance of the 2001 interface,
+ * and with ENOMEM if RLIMIT_MEMLOCK or the cgroup forbids the allocation.
  */
 #define DEVEPOLL_MAP_EVENTS	0x100000000ULL
 
 /**
  * struct devepoll_stats - result of DEVEPOLL_STATS
- * @items: fds in the set now
- * @ready: those of them that may be ready, and closed ones whose last event
- *	nobody took yet
+ * @items: fds in the interest list now
+ * @ready: those of them that may be ready, and closed ones whose final event no
+ *	thread has taken yet
  * @adds: fds added so far
- * @mods: changes so far
- * @dels: fds removed so far by the program
+ * @mods: fds changed so far
+ * @dels: fds that the program removed so far
  * @closes: fds that left so far because their file was closed or their number
- *	names another
- * @wakes: wake-ups of watched files that mattered
- * @asks: questions to files whether they are ready
+ *	refers to another file
+ * @wakes: wake-ups by watched files that were relevant to the instance
+ * @asks: polls of files to find out whether they are ready
  * @harvests: calls that returned events
  * @events: events returned
  */
@@ -373,11 +391,11 @@ struct devepoll_stats {
 };
 
 /**
- * define DEVEPOLL_STATS - tell what a set has seen
+ * define DEVEPOLL_STATS - get the counters of an instance
  *
- * The argument is a struct devepoll_stats, which is filled in as far as its
- * size goes; what this kernel does not know is 0.  Works on sets of either
- * interface.
+ * The argument is a struct devepoll_stats, which may have any size: counters
+ * that do not fit are left out, and counters that this kernel does not know are
+ * 0.  The request works with instances of either interface.
  *
  * Return: 0, or -1 with errno
  * EFAULT: the argument can't be written.
@@ -386,15 +404,16 @@ struct devepoll_stats {
 
 /* Flags of devepoll_signal.flags. */
 
-/* To the calling thread; else to its process. */
+/* Send signals to the calling thread instead of its process. */
 #define DEVEPOLL_SIGNAL_THREAD	0x0001
 
 /**
  * struct devepoll_signal - argument of DEVEPOLL_SIGNAL
- * @signo: the signal: a real-time one, so that none of the system meets it, or
- *	any other that can be caught and does nothing by itself to the process
- *	or its faults: not SIGKILL, SIGSTOP, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU,
- *	SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE or SIGSYS
+ * @signo: the signal.  It should be a real-time signal, which the kernel does
+ *	not send by itself.  Other signals are allowed, except those that can't
+ *	be caught, that stop or continue a process, or that report its faults:
+ *	SIGKILL, SIGSTOP, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGSEGV, SIGBUS,
+ *	SIGILL, SIGTRAP, SIGFPE and SIGSYS
  * @flags: DEVEPOLL_SIGNAL_THREAD
  */
 struct devepoll_signal {
@@ -403,75 +422,79 @@ struct devepoll_signal {
 };
 
 /**
- * define DEVEPOLL_SIGNAL - tell events by signals, one per fd
+ * define DEVEPOLL_SIGNAL - report events through signals, one for each fd
  *
- * The argument is a struct devepoll_signal.  A set that was not used before
- * becomes a signal set, for good.  Fds are added, changed and removed by
- * write(2), DEVEPOLL_CTL or DEVEPOLL_EPOLL_CTL; only EPOLLET may go with their
- * events, and POLLERR and POLLHUP are always told.
+ * The argument is a struct devepoll_signal.  The request turns an unused
+ * instance into a signal instance, for good.  Fds are added, changed and
+ * removed with write(2), DEVEPOLL_CTL or DEVEPOLL_EPOLL_CTL.  EPOLLET is the
+ * only mode allowed, and POLLERR and POLLHUP are always reported.
  *
- * What happens to an fd, and what is ready when it is added, comes as a signal
- * with si_fd, the events in si_band and the most urgent of them in si_code.
- * While the signal of an fd waits to be taken, whatever else happens to the fd
- * is added to its si_band.  So a set has at most as many signals waiting as it
- * has fds, and none is ever lost, whatever RLIMIT_SIGPENDING is.
+ * A signal reports what happens to an fd, and what the fd is ready for when it
+ * is added.  It has the fd in si_fd, the events in si_band, and the most urgent
+ * of them in si_code.  While the signal of an fd is pending, later events of
+ * the fd are added to its si_band.  There are thus never more pending signals
+ * than fds, and none is ever lost, whatever RLIMIT_SIGPENDING is.
  *
- * An fd that leaves the set, by a request or by the last close of its file,
- * takes its waiting signal with it; but where it is not a real-time signal, one
- * that says nothing (SI_USER of process 0) may come, since others may have sent
- * the signal too.  The set can't be waited for or mapped.
+ * When an fd leaves the instance, through a request or the last close of its
+ * file, its pending signal is removed.  A signal that is not a real-time signal
+ * may stay pending without information (SI_USER from process 0), because other
+ * senders may have sent it too.  The instance can't be waited on or mapped.
  *
- * A file of FUSE or a device of CUSE can't be added (EPERM), since a worker,
- * which can't be killed, would have to wait for a program's answer.  Each fd
- * counts as four of the user's watches, and all signal sets of the machine have
- * max_signals fds together, those of one user no more than he leaves to others
- * (ENOSPC).
+ * A file on FUSE or a CUSE device can't be added (EPERM), because a kernel
+ * worker, which can't be killed, would have to wait for the answer of a
+ * user-space program.  Each fd counts as four of the user's watches.  All
+ * signal instances of the machine together have at most max_signals fds, and
+ * one user can't take more of them than then remain for other users (ENOSPC).
  *
- * A real-time signal that kill(2) sent when RLIMIT_SIGPENDING left it no place
- * in the queue is lost if the last fd of the same signal leaves the set before
- * the signal is taken.
+ * A real-time signal that kill(2) sent while RLIMIT_SIGPENDING left no room for
+ * it in the queue is lost if the last fd with the same signal leaves the
+ * instance before the signal is taken.
  *
  * Return: 0, or -1 with errno
  * EFAULT: the argument can't be read;
- * EINVAL: no such signal, or not one that can be used; unknown flags; the
- * caller is a thread of an io_uring, and DEVEPOLL_SIGNAL_THREAD is given;
- * E2BIG: a part of the argument is not known to this kernel and not 0;
- * EBUSY: the set belongs to one of the interfaces already, or to a signal;
- * ENOSPC: 256 other users have signal sets, and the caller is not root;
- * ENOMEM: no memory;
+ * EINVAL: signo is not a signal, or is one that is not allowed; flags has an
+ * unknown bit; or the caller is a worker thread of an io_uring and flags has
+ * DEVEPOLL_SIGNAL_THREAD;
+ * E2BIG: the argument has a part that this kernel does not know and that is
+ * not 0;
+ * EBUSY: the instance already has one of the interfaces, or already is a signal
+ * instance;
+ * ENOSPC: 256 other users have signal instances, and the caller lacks
+ * CAP_SYS_RESOURCE;
+ * ENOMEM: there is not enough memory;
  * EINTR: the caller is being killed.
  */
 #define DEVEPOLL_SIGNAL		_IOW(EP_IOC_MAGIC, 0x13, struct devepoll_signal)
 
-/* The present devepoll_features.abi. */
+/* The current value of devepoll_features.abi. */
 #define DEVEPOLL_ABI			1
 
 /* Bits of devepoll_features.features. */
 
-/* The short door is open: see there. */
+/* The fast path, described below, is enabled. */
 #define DEVEPOLL_FEATURE_FADVISE	0x0001ULL
-/* DEVEPOLL_SIGNAL. */
+/* DEVEPOLL_SIGNAL is supported. */
 #define DEVEPOLL_FEATURE_SIGNAL		0x0002ULL
-/* DEVEPOLL_CTL and DEVEPOLL_WAIT as commands of an io_uring... */
+/* DEVEPOLL_CTL and DEVEPOLL_WAIT are supported as io_uring commands. */
 #define DEVEPOLL_FEATURE_URING		0x0004ULL
-/* ...of which a wait may be left pending... */
+/* Such a wait may stay pending. */
 #define DEVEPOLL_FEATURE_URING_WAIT	0x0008ULL
-/* ...and be multishot. */
+/* Such a wait may be multishot. */
 #define DEVEPOLL_FEATURE_URING_MULTISHOT 0x0010ULL
 
 /**
  * struct devepoll_features - result of DEVEPOLL_FEATURES
- * @abi: the version of the interface, DEVEPOLL_ABI; it grows with what no bit
- *	of @features tells
- * @max_fds: the most fds of one set, the parameter of the module
+ * @abi: the version of the interface, DEVEPOLL_ABI; it increases with each
+ *	change that has no bit in @features
+ * @max_fds: maximum number of fds in one instance, a module parameter
  * @features: DEVEPOLL_FEATURE_*
- * @max_fd: the largest number that can be watched
- * @max_changes: the most of devepoll_ctl.nr
- * @max_events: the most of devepoll_wait_args.max_events
- * @max_map_pages: the most pages of the mapping at DEVEPOLL_MAP_EVENTS
- * @max_nested: how many sets may stand in one another
- * @max_per_file: how many sets may watch one file, those of all users; one user
- *	has a part of that
+ * @max_fd: largest fd number that can be watched
+ * @max_changes: maximum of devepoll_ctl.nr
+ * @max_events: maximum of devepoll_wait_args.max_events
+ * @max_map_pages: maximum size in pages of the mapping at DEVEPOLL_MAP_EVENTS
+ * @max_nested: maximum depth of nested instances
+ * @max_per_file: maximum number of instances that may watch one file, counting
+ *	all users; a single user may use only a part of these
  */
 struct devepoll_features {
 	__u32 abi;
@@ -486,15 +509,16 @@ struct devepoll_features {
 };
 
 /**
- * define DEVEPOLL_FEATURES - tell what the module can
+ * define DEVEPOLL_FEATURES - get what the module supports
  *
- * The argument is a struct devepoll_features, which is filled in as far as its
- * size goes; what this kernel does not know is 0.  Works on any open of the
- * device and makes it a set of no interface.
+ * The argument is a struct devepoll_features, which may have any size: members
+ * that do not fit are left out, and members that this kernel does not know are
+ * 0.  The request works with any open mode and does not decide the interface of
+ * the instance.
  *
  * Return: 0, or -1 with errno
  * EFAULT: the argument can't be written;
- * ENOTTY: not the device, or a module that is older than this request.
+ * ENOTTY: the file is not the device, or the module is older than this request.
  */
 #define DEVEPOLL_FEATURES	_IOR(EP_IOC_MAGIC, 0x14, \
 				     struct devepoll_features)
@@ -502,40 +526,43 @@ struct devepoll_features {
 /**
  * DOC: open modes
  *
- * A set that was opened without write access can't be changed, one without read
- * access can't be waited for or asked: EBADF, as of read(2) and write(2).
- * Writing is EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
- * DEVEPOLL_EPOLL_CTL and a DEVEPOLL_WAIT with changes; reading EP_POLL,
- * EP_ISPOLLED, DEVEPOLL_WAIT and DEVEPOLL_EPOLL_WAIT.  mmap(2) wants reading,
- * and the first mapping at DEVEPOLL_MAP_EVENTS writing, too (EACCES).  poll(2)
- * says POLLERR of a set that can't be waited for, and no set takes it (EPERM).
+ * An instance that was opened without write access can't be changed, and one
+ * that was opened without read access can't be waited on or queried.  Such
+ * requests fail with EBADF, as read(2) and write(2) do.  The following need
+ * write access: EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
+ * DEVEPOLL_EPOLL_CTL and a DEVEPOLL_WAIT with changes.  The following need read
+ * access: EP_POLL, EP_ISPOLLED, DEVEPOLL_WAIT and DEVEPOLL_EPOLL_WAIT.  mmap(2)
+ * needs read access, and the first mapping at DEVEPOLL_MAP_EVENTS also needs
+ * write access (EACCES).  For an instance that can't be waited on, poll(2)
+ * reports POLLERR, and adding it to another instance fails with EPERM.
  */
 
 /**
- * DOC: short door
+ * DOC: fast path
  *
  * Every request of the device can also be made as ``fadvise64(fd, argument,
- * 0, request)``: this way no security module looks at each call, as none
- * looks at epoll_wait(2), which saves about 250 instructions.  Access to the
- * device was checked when it was opened.  A length other than 0 is refused with
- * EINVAL, as is a number for EP_ALLOC that is no int, or an argument of
- * EP_FREE.
+ * 0, request)``.  On this path, security modules do not check each call, just
+ * as they do not check epoll_wait(2), which saves about 250 instructions.
+ * Access to the device was checked when it was opened.  The call fails with
+ * EINVAL if the length is not 0, if the number for EP_ALLOC does not fit in an
+ * int, or if EP_FREE has an argument.
  *
- * The parameter fadvise of the module shuts the door, at any time: then
- * fadvise64(2) says EINVAL to these requests, as of any other device, and the
- * way is ioctl(2).  DEVEPOLL_FEATURES tells.
+ * The module parameter fadvise can disable the fast path at any time.
+ * fadvise64(2) then fails these requests with EINVAL, as for any other device,
+ * and programs must use ioctl(2).  DEVEPOLL_FEATURES reports whether the fast
+ * path is enabled.
  *
- * Besides, the calls of epoll have a form that takes their arguments as they
- * are: DEVEPOLL_EPOLL_WAIT with the address of the struct epoll_event array as
- * offset and DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout in milliseconds) as
- * length; and DEVEPOLL_EPOLL_CTL(op) with the address of the struct
- * epoll_event as offset and the fd as length (EBADF if that is no int).  Their
- * errors are those of epoll_wait(2) and of epoll_ctl(2), and those of struct
- * devepoll_change.
+ * The fast path also takes the calls of epoll, with their own arguments.
+ * DEVEPOLL_EPOLL_WAIT takes the address of the struct epoll_event array as the
+ * offset, and DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout in milliseconds) as
+ * the length.  DEVEPOLL_EPOLL_CTL(op) takes the address of the struct
+ * epoll_event as the offset, and the fd as the length (EBADF if that does not
+ * fit in an int).  The errors are those of epoll_wait(2) and of epoll_ctl(2),
+ * and those of struct devepoll_change.
  *
- * DEVEPOLL_EPOLL_CTL(op) is also a command of an io_uring, whose bytes are a
- * struct devepoll_event: the fd, its events and its data, which are 0 for
- * DEVEPOLL_DEL (else EINVAL).
+ * DEVEPOLL_EPOLL_CTL(op) is also an io_uring command.  The bytes of the command
+ * are a struct devepoll_event with the fd, its events and its data.  The events
+ * and the data must be 0 for DEVEPOLL_DEL (EINVAL).
  */
 #define DEVEPOLL_EPOLL_WAIT	_IO(EP_IOC_MAGIC, 0x20)
 #define DEVEPOLL_EPOLL_CTL(op)	(_IO(EP_IOC_MAGIC, 0x20) + (op))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The ABI of /dev/poll: the Linux face, and the numbers of the Solaris one,
- * for which programs include <sys/devpoll.h>.
+ * The ABI of /dev/poll: the Linux face, and the request numbers of the Solaris
+ * face, for which programs include <sys/devpoll.h>.
  */
 #ifndef _UAPI_LINUX_DEVPOLL_H
 #define _UAPI_LINUX_DEVPOLL_H
@@ -9,15 +9,16 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* The program includes the header that it takes it from: see devepoll.h. */
+/* The program chooses the header that defines this: see devepoll.h. */
 struct pollfd;
 
 /**
  * DOC: devpoll node
  *
- * The device is a character device, 10:125, at ``/dev/poll``.  Where minor 125
- * is taken it has another one.  Each open has an interest set of its own.
- * Events are those of poll(2): level-triggered, POLLERR and POLLHUP always
+ * The device is a character device, 10:125, at ``/dev/poll``.  If another
+ * driver has taken minor number 125, the device gets another one.  Each open(2)
+ * creates an instance with an interest list of its own.  Events are those of
+ * poll(2): they are level-triggered, and POLLERR and POLLHUP are always
  * reported.
  */
 #define DEVPOLL_MAJOR		10
@@ -26,25 +27,29 @@ struct pollfd;
 /**
  * DOC: devpoll faces
  *
- * A set has one of two faces, of which the first ioctl(2) tells by its number:
- * the Linux one (DP_ALLOC, DP_POLL, DP_ISPOLLED, DP_FREE) or the Solaris one
- * (DP_SOLARIS_*).  Requests of the other face fail with EBUSY from then on.
- * What was written before counts as if the face had been known.
+ * The device has two faces.  The request number of the first ioctl(2) decides
+ * which of them an instance has: the Linux face (DP_ALLOC, DP_POLL,
+ * DP_ISPOLLED, DP_FREE) or the Solaris face (DP_SOLARIS_*).  Requests of the
+ * other face fail with EBUSY from then on.  Earlier writes count as if the face
+ * had been known.
  *
- * ``write(struct pollfd[])`` adds, changes and removes.  In the Linux face the
- * events of a known fd are replaced, and an fd that is not open is no member.
- * In the Solaris face they are added to those asked for, and an fd that is not
- * open, or is closed later, is reported as POLLNVAL until it is removed.
- * Either takes both values of POLLREMOVE.  Negative fds are passed over.
+ * ``write(struct pollfd[])`` adds, changes and removes fds.  In the Linux face,
+ * it replaces the events of an fd that is in the interest list, and does not
+ * add an fd that is not open.  In the Solaris face, it adds to the requested
+ * events, and an fd that is not open, or that is closed later, is reported as
+ * POLLNVAL until it is removed.  Both faces take both values of POLLREMOVE, and
+ * ignore negative fds.
  *
- * Return: the size of the entries up to the first that failed, so usually all;
- * or -1 with errno if that was the first one
- * EINVAL: the size is not a multiple of that of an entry, or the fd is the set
- * itself;
+ * Return: the size of the entries up to the first one that failed, which is
+ * usually the size of all of them; or, if the first entry failed, -1 with errno
+ * EINVAL: the size is not a multiple of that of an entry, or the fd is the
+ * instance itself;
  * EFAULT: an entry can't be read;
- * ELOOP: a set of in-tree epoll, or sets nested too deep or in a cycle;
- * ENOSPC: the set is full, or a limit of the user or of the file;
- * ENOMEM: no memory;
+ * ELOOP: the fd is an instance of in-tree epoll, or instances would form a loop
+ * or be nested too deep;
+ * ENOSPC: the instance is full, or a limit of the user or of the file was
+ * reached;
+ * ENOMEM: there is not enough memory;
  * EINTR: the caller is being killed.
  */
 #ifndef POLLREMOVE
@@ -54,10 +59,10 @@ struct pollfd;
 
 /**
  * struct dvpoll - argument of DP_POLL
- * @dp_fds: where results go, or NULL for the mapping
- * @dp_nfds: for how many there is room
- * @dp_timeout: milliseconds to wait; 0 does not wait, negative waits without
- *	limit
+ * @dp_fds: array for the results, or NULL for the mapping
+ * @dp_nfds: number of results that fit there
+ * @dp_timeout: milliseconds to wait; with 0 the call does not wait, with a
+ *	negative value it waits indefinitely
  */
 struct dvpoll {
 	struct pollfd *dp_fds;
@@ -66,7 +71,7 @@ struct dvpoll {
 };
 
 /**
- * struct dvpoll32 - struct dvpoll as a 32-bit program has it
+ * struct dvpoll32 - struct dvpoll of a 32-bit program
  * @dp_fds: as in struct dvpoll
  * @dp_nfds: as in struct dvpoll
  * @dp_timeout: as in struct dvpoll
@@ -78,32 +83,33 @@ struct dvpoll32 {
 };
 
 /**
- * define DP_ALLOC - make a result buffer for so many events
+ * define DP_ALLOC - allocate a result buffer
  *
- * The argument is a number, passed by value.  The buffer can be mapped then, at
- * offset 0 and with the whole pages that hold it; the mapping is read-only.  It
- * takes the place of the one before, and is no limit of the set.
+ * The argument is the number of events, passed by value.  The buffer can then
+ * be mapped, read-only, at offset 0 and with a length of all pages that hold
+ * it.  It replaces the previous buffer, and does not limit the interest list.
  *
  * Return: 0, or -1 with errno
- * EINVAL: the number is below 1 or above the module's max_fds;
- * EPERM: the buffer is mapped, or a DP_POLL writes to it;
- * ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it;
- * EBUSY: a set of the Solaris face.
+ * EINVAL: the number is less than 1 or greater than max_fds of the module;
+ * EPERM: the buffer is mapped, or a DP_POLL is writing to it;
+ * ENOMEM: there is not enough memory, or RLIMIT_MEMLOCK or the cgroup forbids
+ * the allocation;
+ * EBUSY: the instance has the Solaris face.
  */
 #define DP_ALLOC		_IOR('P', 1, int)
 
 /**
  * define DP_POLL - wait for events
  *
- * The argument is a struct dvpoll.  A result has the fd, the events asked for
- * and those that are there.  With more ready than there is room for, those that
- * did not fit come first the next time.
+ * The argument is a struct dvpoll.  A result has the fd, the requested events
+ * and the events that occurred.  Results that did not fit come first in the
+ * next call.
  *
- * Return: the number of results; 0 after the time-out; or -1 with errno
+ * Return: the number of results; 0 if the call timed out; or -1 with errno
  * EFAULT: the argument can't be read, or the results can't be written;
  * EINVAL: dp_nfds is not positive, or dp_fds is NULL and there is no mapping;
- * EINTR: a signal came before an event did;
- * EBUSY: a set of the Solaris face.
+ * EINTR: a signal arrived before an event did;
+ * EBUSY: the instance has the Solaris face.
  */
 #define DP_POLL			_IOWR('P', 2, struct dvpoll)
 #define DP_POLL32		_IOWR('P', 2, struct dvpoll32)
@@ -112,31 +118,33 @@ struct dvpoll32 {
  * define DP_FREE - free the result buffer
  *
  * Return: 0, or -1 with errno
- * EINVAL: there is none;
- * EBUSY: it is mapped, or a DP_POLL writes to it; or a set of the Solaris face.
+ * EINVAL: there is no buffer;
+ * EBUSY: the buffer is mapped, or a DP_POLL is writing to it; or the instance
+ * has the Solaris face.
  */
 #define DP_FREE			_IO('P', 3)
 
 /**
- * define DP_ISPOLLED - ask whether an fd is in the set
+ * define DP_ISPOLLED - check whether an fd is in the interest list
  *
- * The argument is a struct pollfd whose fd is read.  Where the fd is in the
- * set, its events are filled in and revents is set to 0.
+ * The argument is a struct pollfd, of which the kernel reads the fd.  If the fd
+ * is in the interest list, the kernel fills in its events and sets revents
+ * to 0.
  *
- * Return: 1 where the fd is in the set, 0 where not, or -1 with errno
+ * Return: 1 if the fd is in the interest list, 0 if it is not, or -1 with errno
  * EFAULT: the argument can't be read or written;
- * EBUSY: a set of the Solaris face.
+ * EBUSY: the instance has the Solaris face.
  */
 #define DP_ISPOLLED		_IOWR('P', 4, struct pollfd)
 
 /**
  * struct dvpoll_solaris - argument of DP_SOLARIS_POLL and DP_SOLARIS_PPOLL
  * @dp_fds: address of the array for the results
- * @dp_nfds: for how many there is room
+ * @dp_nfds: number of results that fit there
  * @dp_timeout: milliseconds, as in struct dvpoll
- * @dp_pad: not looked at
- * @dp_setp: address of a signal set to be in force meanwhile, or 0; only
- *	DP_SOLARIS_PPOLL looks at it
+ * @dp_pad: ignored
+ * @dp_setp: address of a signal mask to be in effect during the wait, or 0;
+ *	only DP_SOLARIS_PPOLL uses it
  */
 struct dvpoll_solaris {
 	__u64 dp_fds;
@@ -163,22 +171,26 @@ struct dvpoll_solaris32 {
 /**
  * define DP_SOLARIS_POLL - wait for events, in the Solaris face
  *
- * As DP_POLL, but EFAULT where dp_fds is NULL.  The number has no size in it:
- * the kind of the program tells the layout of the argument.
+ * This is DP_POLL, except that the call fails with EFAULT if dp_fds is NULL.
+ * The request number does not contain a size: the argument is a struct
+ * dvpoll_solaris in a 64-bit program, and a struct dvpoll_solaris32 in a 32-bit
+ * program.
  */
 #define DP_SOLARIS_POLL		0xd001
 
 /**
- * define DP_SOLARIS_ISPOLLED - ask whether an fd is in the set
+ * define DP_SOLARIS_ISPOLLED - check whether an fd is in the interest list
  *
- * As DP_ISPOLLED, but the events asked for come in revents, and events is 0.
+ * This is DP_ISPOLLED, except that the kernel fills in the requested events as
+ * revents, and sets events to 0.
  */
 #define DP_SOLARIS_ISPOLLED	0xd002
 
 /**
- * define DP_SOLARIS_PPOLL - wait with a signal set in force
+ * define DP_SOLARIS_PPOLL - wait with a signal mask in effect
  *
- * As DP_SOLARIS_POLL; besides, EFAULT if the signal set can't be read.
+ * This is DP_SOLARIS_POLL with the signal mask dp_setp.  It also fails with
+ * EFAULT if the signal mask can't be read.
  */
 #define DP_SOLARIS_PPOLL	0xd003
 
