@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * libdevepoll: the events of many files through /dev/epoll.
+ * libdevepoll: event notification for many files through /dev/epoll.
  */
 #ifndef DEVEPOLL_H
 #define DEVEPOLL_H
@@ -15,16 +15,17 @@ extern "C" {
 /**
  * DOC: overview
  *
- * A set (struct devepoll) is one open of the device: its interest set and the
- * mapping that its events appear in.  devepoll_update() changes what is
- * watched, devepoll_wait() sleeps until something happened, and a cursor
- * (struct devepoll_cursor) walks over what did, without a copy.
+ * A struct devepoll is an instance: one open of the device, with its interest
+ * list and the mapping in which its events appear.  devepoll_update() changes
+ * the interest list, devepoll_wait() sleeps until there are events, and a
+ * cursor (struct devepoll_cursor) iterates over them without a copy.
  *
- * Events are edges: each arrival is told once, also those that were there when
- * the fd was added.  Read or write until EAGAIN.
+ * Events are edge-triggered: each arrival is reported once, and so is what an
+ * fd is ready for when it is added.  The program should read or write until it
+ * gets EAGAIN.
  *
- * All functions that can fail return a negative errno and leave errno itself
- * undefined.
+ * On error, all functions return a negative errno, and the value of errno
+ * itself is undefined.
  */
 
 /**
@@ -32,37 +33,38 @@ extern "C" {
  *
  * devepoll_update(), devepoll_add(), devepoll_change(), devepoll_remove(),
  * devepoll_query(), devepoll_fd() and devepoll_capacity() may be called from
- * any thread at any time, also while others wait.
+ * any thread at any time, even while other threads wait.
  *
- * Several threads may be in devepoll_wait(): one of them gets all events that
- * are pending.  What its cursor points to stays as it is until a call of
- * devepoll_wait() that began after it was handed out, by whichever thread.  So
- * threads that share a set finish with, or copy, what they got before any of
+ * Several threads may be in devepoll_wait(); one of them gets all pending
+ * events.  A result stays unchanged until a call of devepoll_wait(), by any
+ * thread, that began after the result was returned.  Threads that share an
+ * instance must therefore either finish with a result or copy it before any of
  * them waits again; threads that were already waiting do no harm.
  *
- * devepoll_alloc() and devepoll_close() exclude every other call on the set
- * and every use of a cursor of it; the caller sees to that.
+ * devepoll_alloc() and devepoll_close() must not run at the same time as any
+ * other call on the instance, or as any use of one of its cursors.  The caller
+ * must ensure this.
  */
 
-/* In the events of an entry given to devepoll_update(): remove the fd. */
+/* In the events of an entry for devepoll_update(): remove the fd. */
 #ifndef POLLREMOVE
 #define POLLREMOVE		0x1000
 #endif
 
-/* Where the device is, and where udev puts a second name for it. */
+/* The device node, and the second name that udev adds for it. */
 #define DEVEPOLL_NODE		"/dev/epoll"
 #define DEVEPOLL_NODE_MISC	"/dev/misc/eventpoll"
 
-/* Flag of devepoll_open(): let the descriptor survive execve(2). */
+/* Flag of devepoll_open(): keep the descriptor open across execve(2). */
 #define DEVEPOLL_NO_CLOEXEC	0x1U
 
-/* A set: one open of the device; its fields are private. */
+/* An instance: one open of the device.  The fields are private. */
 struct devepoll;
 
 /**
  * struct devepoll_failure - an entry that did not take effect
- * @index: which one, counted from 0 in the array given to devepoll_update()
- * @error: why, as a negative errno
+ * @index: index of the entry in the array passed to devepoll_update(), from 0
+ * @error: the reason, a negative errno
  */
 struct devepoll_failure {
 	size_t index;
@@ -70,11 +72,11 @@ struct devepoll_failure {
 };
 
 /**
- * struct devepoll_cursor - a place in the events that a wait returned
- * @next: the next event to look at
- * @end: the place behind the last one
+ * struct devepoll_cursor - a position in the events that a wait returned
+ * @next: the next event
+ * @end: the end of the events
  *
- * It owns nothing: it points into the mapping of the set.
+ * A cursor owns nothing: it points into the mapping of the instance.
  */
 struct devepoll_cursor {
 	const struct pollfd *next;
@@ -82,44 +84,48 @@ struct devepoll_cursor {
 };
 
 /**
- * devepoll_open() - open the device, make room, and map the results
- * @setp: out: the new set, to be given to devepoll_close(); NULL after an error
- * @path: the node, or NULL for DEVEPOLL_NODE or, if that is not there,
+ * devepoll_open() - open the device, allocate room, and map the results
+ * @setp: out: the new instance, for devepoll_close(); NULL after an error
+ * @path: the node; NULL stands for DEVEPOLL_NODE or, if that does not exist,
  *	DEVEPOLL_NODE_MISC
- * @capacity: how many fds there shall be room for, at least 1
+ * @capacity: number of fds to allocate room for, at least 1
  * @flags: 0 or DEVEPOLL_NO_CLOEXEC
  *
  * Return: 0, or
- * -EINVAL: @setp is NULL, @flags has an unknown bit, or @capacity is below 1
- * or above the module's max_fds;
- * -ENOENT: there is no such node;
- * -EACCES: the node's mode forbids reading or writing;
- * -ENODEV, -ENXIO: the node is there, but the module is not loaded;
+ * -EINVAL: @setp is NULL, @flags has an unknown bit, or @capacity is less than
+ * 1 or greater than max_fds of the module;
+ * -ENOENT: the node does not exist;
+ * -EACCES: the mode of the node forbids reading or writing;
+ * -ENODEV, -ENXIO: the node exists, but the module is not loaded;
  * -ENOTTY: the node is not the device;
- * -EMFILE, -ENFILE: no descriptor is free;
- * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it;
- * or whatever else open(2) gives for @path.
+ * -EMFILE, -ENFILE: no descriptor is available;
+ * -ENOMEM: there is not enough memory, or RLIMIT_MEMLOCK or the cgroup forbids
+ * the allocation;
+ * or any other error of open(2) for @path.
  */
 int devepoll_open(struct devepoll **setp, const char *path, int capacity,
 		  unsigned int flags);
 
 /**
- * devepoll_close() - unmap and close a set, and free it
- * @set: the set, which must not be used afterwards; NULL does nothing
+ * devepoll_close() - unmap and close an instance, and free it
+ * @set: the instance, which must not be used afterwards; for NULL, the function
+ *	does nothing
  *
- * What it watched is no longer watched, unless another process shares the set.
+ * The kernel no longer watches the fds, unless another process shares the
+ * instance.
  *
  * Return: 0, or
- * -EBADF: the descriptor had been closed by other means (the set is freed).
+ * -EBADF: the descriptor had already been closed by other means (the instance
+ * is freed).
  */
 int devepoll_close(struct devepoll *set);
 
 /**
- * devepoll_detach() - unmap a set and free it, but leave its descriptor alone
- * @set: the set, which must not be used afterwards
+ * devepoll_detach() - unmap and free an instance, but not close its descriptor
+ * @set: the instance, which must not be used afterwards
  *
- * The descriptor stays open, or closed where it was closed by other means and
- * its number may name another file by now.
+ * The descriptor stays open.  If it was closed by other means, it stays closed,
+ * and its number may refer to another file by now.
  *
  * Return: the descriptor, or
  * -EINVAL: @set is NULL.
@@ -127,40 +133,42 @@ int devepoll_close(struct devepoll *set);
 int devepoll_detach(struct devepoll *set);
 
 /**
- * devepoll_alloc() - make room for more fds
- * @set: the set
- * @capacity: how many fds there shall be room for
+ * devepoll_alloc() - allocate room for more fds
+ * @set: the instance
+ * @capacity: number of fds to have room for
  *
- * The fds in the set and the events that are pending stay.  Cursors become
- * invalid, since the mapping moves.  A @capacity that is not larger than the
- * present one changes nothing.  After an error the set is as it was, unless
- * mapping it again failed: then devepoll_wait() gives -EINVAL until a call of
- * devepoll_alloc() succeeds.
+ * The fds in the instance and the pending events stay.  Cursors become invalid,
+ * because the mapping moves.  A @capacity that is not larger than the present
+ * one changes nothing.  After an error, the instance is unchanged, unless
+ * mapping it again failed: then devepoll_wait() fails with -EINVAL until a call
+ * of devepoll_alloc() succeeds.
  *
  * Return: 0, or
- * -EINVAL: @set is NULL, or @capacity is below 1 or above the module's max_fds;
- * -EBUSY: someone else has the set mapped (a child of fork(2));
- * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
+ * -EINVAL: @set is NULL, or @capacity is less than 1 or greater than max_fds of
+ * the module;
+ * -EBUSY: another process has the instance mapped (a child of fork(2));
+ * -ENOMEM: there is not enough memory, or RLIMIT_MEMLOCK or the cgroup forbids
+ * the allocation.
  */
 int devepoll_alloc(struct devepoll *set, int capacity);
 
 /**
- * devepoll_capacity() - tell how many fds there is room for
- * @set: the set
+ * devepoll_capacity() - get the number of fds that there is room for
+ * @set: the instance
  *
- * Return: the number that was asked for in devepoll_open() or devepoll_alloc(),
+ * Return: the number that was requested in devepoll_open() or devepoll_alloc(),
  * or
  * -EINVAL: @set is NULL.
  */
 int devepoll_capacity(const struct devepoll *set);
 
 /**
- * devepoll_fd() - tell the descriptor of a set
- * @set: the set
+ * devepoll_fd() - get the descriptor of an instance
+ * @set: the instance
  *
- * It can be polled (POLLIN while events are pending), be a member of an
- * in-tree epoll set, and be used for the ioctls.  It still belongs to the set:
- * the caller does not close it.
+ * The descriptor can be polled (POLLIN while events are pending), added to an
+ * instance of in-tree epoll, and used for the ioctls.  It still belongs to
+ * @set: the caller must not close it.
  *
  * Return: the descriptor, or
  * -EINVAL: @set is NULL.
@@ -169,123 +177,124 @@ int devepoll_fd(const struct devepoll *set);
 
 /**
  * devepoll_update() - add, change and remove many fds at once
- * @set: the set
- * @changes: the entries, carried out in order: fd and the events asked for,
- *	or POLLREMOVE in its events; revents is not looked at
- * @nr_changes: how many there are
+ * @set: the instance
+ * @changes: the entries, processed in order: an fd with the requested events,
+ *	or with POLLREMOVE; revents is ignored
+ * @nr_changes: number of entries
  * @failures: out: the entries that did not take effect, in ascending order; or
- *	NULL where the caller does not want to know
- * @max_failures: how many of them there is room for
+ *	NULL
+ * @max_failures: number of elements of @failures
  *
- * An fd that is not in the set is added, and what is ready on it already is
- * told; the events of one that is in the set are replaced.  Removing an fd
- * that is not in the set succeeds.  The file of an added fd is not held: when
- * it is closed, it leaves the set.
+ * An fd that is not in the interest list is added, and what it is already ready
+ * for is reported.  The events of an fd in the interest list are replaced.
+ * Removing an fd that is not in the interest list succeeds.  An instance does
+ * not keep a file open: when the file is closed, its fd leaves the interest
+ * list.
  *
- * With @failures NULL the call is one write(2), and the number that it returns
- * is the kernel's: an add of an fd that is not open counts as its removal, and
- * is not seen.
+ * If @failures is NULL, the call is one write(2), and the number that it
+ * returns is that of the kernel, which treats adding an fd that is not open
+ * like removing it, and does not count it as a failure.
  *
- * With @failures each fd that was to be added is checked.  An entry that the
- * kernel refused is tried once more after all others; if it is refused again,
- * the reason is found out and it is named.  Where an fd occurs more than once,
- * its last entry decides, and only that one can be named.
+ * If @failures is not NULL, the call checks each fd that was to be added.  It
+ * tries an entry that the kernel refused once more after all others.  If the
+ * kernel refuses the entry again, the call finds out the reason and stores it
+ * with the index of the entry.  If an fd occurs more than once, its last entry
+ * decides, and only this entry can be reported.
  *
  * The errors of an entry are
- * -EBADF: the fd is not open, or is one of O_PATH (one fcntl(2) for each add
- * tells); an fd of that number has left the set;
- * -ELOOP: the file is the device itself or an in-tree epoll file;
- * -ENOSPC: there is no room: the set is full, the user's max_user_watches are
- * used up, the file is watched as often as it may be (4096 times, by one user
- * 1920 times or less), or the fd is above 2097151;
- * also where there was no memory for the fd (the cgroup bounds it too), since
- * the device does not tell that apart;
+ * -EBADF: the fd is not open, or was opened with O_PATH (this check costs one
+ * fcntl(2) for each add); an fd with this number has left the interest list;
+ * -ELOOP: the file is the device itself or an instance of in-tree epoll;
+ * -ENOSPC: the instance is full, the user watches as many fds as
+ * max_user_watches allows, the file is watched as often as it may be (4096
+ * times, by one user 1920 times or less), or the fd is greater than 2097151;
+ * also if there was not enough memory for the fd (which the cgroup limits as
+ * well), because the device does not report this separately;
  * -EMFILE, -ENFILE, -ENOMEM: the entry was refused, and there was no
  * descriptor to find out why.
  *
- * Return: how many entries did not take effect: 0 where all did, and possibly
- * more than @max_failures; or, where nothing was done,
- * -EINVAL: @set is NULL, or @nr_changes is above 0x0ffffe00;
+ * Return: the number of entries that did not take effect, which is 0 if all of
+ * them did, and can be greater than @max_failures; or, if nothing was done,
+ * -EINVAL: @set is NULL, or @nr_changes is greater than 0x0ffffe00;
  * -EFAULT: @changes can't be read;
- * -EBADF: the set's descriptor was closed by other means;
- * or, after the entries were carried out,
- * -ENOMEM: no memory to find out which of them failed.
+ * -EBADF: the descriptor of the instance was closed by other means;
+ * or, after the entries were processed,
+ * -ENOMEM: there was not enough memory to find out which of them failed.
  */
 int devepoll_update(struct devepoll *set, const struct pollfd *changes,
 		    size_t nr_changes, struct devepoll_failure *failures,
 		    size_t max_failures);
 
 /**
- * devepoll_add() - watch one fd, or replace the events of one that is watched
- * @set: the set
+ * devepoll_add() - add one fd, or replace its events
+ * @set: the instance
  * @fd: the fd
- * @events: the events asked for, as in struct pollfd; POLLERR and POLLHUP are
- *	only told where they are among them
+ * @events: the requested events, as in struct pollfd; POLLERR and POLLHUP are
+ *	reported only if they are among them
  *
  * Return: 0, or
  * -EINVAL: @set is NULL, or @events has POLLREMOVE;
- * or an error of an entry as devepoll_update() gives it.
+ * or an error of an entry of devepoll_update().
  */
 int devepoll_add(struct devepoll *set, int fd, short events);
 
 /**
- * devepoll_change() - replace the events of an fd that is watched
- * @set: the set
+ * devepoll_change() - replace the events of an fd in the interest list
+ * @set: the instance
  * @fd: the fd
- * @events: the events asked for
+ * @events: the requested events
  *
- * No event is told for what is ready already.  The look into the set and the
- * change are two calls: where another thread removes the fd between them, it
+ * What the fd is already ready for is not reported.  Looking up the fd and
+ * changing it are two calls: if another thread removes the fd between them, it
  * is added again.
  *
  * Return: 0, or
- * -ENOENT: the fd is not in the set;
- * or an error as devepoll_add() gives it.
+ * -ENOENT: the fd is not in the interest list;
+ * or an error of devepoll_add().
  */
 int devepoll_change(struct devepoll *set, int fd, short events);
 
 /**
- * devepoll_remove() - no longer watch one fd
- * @set: the set
- * @fd: the fd, open or not, in the set or not
+ * devepoll_remove() - remove one fd
+ * @set: the instance
+ * @fd: the fd, which need not be open or in the interest list
  *
- * An event of it that is pending is dropped.  One that a wait has returned
- * already stays where a cursor finds it.
+ * A pending event of the fd is dropped.  An event that a wait has already
+ * returned stays where a cursor finds it.
  *
  * Return: 0, or
  * -EINVAL: @set is NULL;
- * -EBADF: the set's descriptor was closed by other means.
+ * -EBADF: the descriptor of the instance was closed by other means.
  */
 int devepoll_remove(struct devepoll *set, int fd);
 
 /**
- * devepoll_query() - tell which events of an fd are asked for
- * @set: the set
+ * devepoll_query() - get the requested events of an fd
+ * @set: the instance
  * @fd: the fd
  *
  * Return: the events (0 or more), or
- * -ENOENT: the fd is not in the set;
+ * -ENOENT: the fd is not in the interest list;
  * -EINVAL: @set is NULL;
- * -EBADF: the set's descriptor was closed by other means.
+ * -EBADF: the descriptor of the instance was closed by other means.
  */
 int devepoll_query(const struct devepoll *set, int fd);
 
 /**
- * devepoll_wait() - sleep until there are events, and take all of them
- * @set: the set
- * @cursor: out: where the events are; without any after 0 or an error
- * @timeout: milliseconds to wait at least for; 0 does not sleep, a negative
- *	one waits without limit
+ * devepoll_wait() - wait for events, and take all pending ones
+ * @set: the instance
+ * @cursor: out: the events; there are none after 0 or an error
+ * @timeout: minimum number of milliseconds to wait; with 0 the call does not
+ *	sleep, with a negative number it waits indefinitely
  *
- * There is one event for each fd that something happened on.  They stay until
- * the next call of devepoll_wait() on this set.  An event may be for an fd
- * that the caller has removed or closed since it was taken.
+ * There is one event for each fd on which something happened.  The events stay
+ * until the next call of devepoll_wait() on this instance.  An event may refer
+ * to an fd that the caller has removed or closed since the event was taken.
  *
- * Return: the number of events; 0 where the time was over before there was
- * one; or
- * -EINTR: a signal came before an event did (the call is never restarted);
- * -EINVAL: @set or @cursor is NULL, or the set is not mapped;
- * -EBADF: the set's descriptor was closed by other means.
+ * Return: the number of events; 0 if the call timed out; or
+ * -EINTR: a signal arrived before an event did (the call is never restarted);
+ * -EINVAL: @set or @cursor is NULL, or the instance is not mapped;
+ * -EBADF: the descriptor of the instance was closed by other means.
  */
 int devepoll_wait(struct devepoll *set, struct devepoll_cursor *cursor,
 		  int timeout);
@@ -294,8 +303,9 @@ int devepoll_wait(struct devepoll *set, struct devepoll_cursor *cursor,
  * devepoll_next() - take the next event
  * @cursor: from devepoll_wait()
  *
- * Return: the event: fd, the events asked for, and in revents those that
- * happened; it belongs to the set.  NULL where there is none left.
+ * Return: the event, which belongs to the instance: the fd, the requested
+ * events and, in revents, the events that happened; or NULL if there is none
+ * left.
  */
 static inline const struct pollfd *devepoll_next(struct devepoll_cursor *cursor)
 {
@@ -303,7 +313,7 @@ static inline const struct pollfd *devepoll_next(struct devepoll_cursor *cursor)
 }
 
 /**
- * devepoll_version() - tell the version of the library
+ * devepoll_version() - get the version of the library
  *
  * Return: a constant string such as "0.2.0".
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * libdevepoll: the calls of epoll as they first were, in October and in
- * November 2002, on /dev/epoll.
+ * libdevepoll: the system calls of epoll for /dev/epoll, in their first forms,
+ * those of October and of November 2002.
  */
 #ifndef DEVEPOLL_2002_H
 #define DEVEPOLL_2002_H
@@ -22,34 +22,34 @@ extern "C" {
 /**
  * DOC: epoll of 2002
  *
- * Both forms have ``epoll_create(maxfds)`` and ``epoll_ctl(epfd, op, fd,
- * events)`` with the events themselves as last argument, and report each
+ * Both forms have ``epoll_create(maxfds)``, and ``epoll_ctl(epfd, op, fd,
+ * events)`` with the events themselves as last argument.  Both report each
  * arrival once.  They differ in the wait:
  *
  * 1. (20 October) ``epoll_wait(epfd, &events, timeout)`` sets a pointer into
- *    the mapping of the set, which stays valid until the next wait.  Here it
- *    is a set of the interface of 2001.
+ *    the mapping of the instance, which stays valid until the next wait.  Such
+ *    an instance has the 2001 interface.
  * 2. (2 November) ``epoll_wait(epfd, events, maxevents, timeout)`` fills an
- *    array of struct pollfd.  Here it is a set of the extended interface.
+ *    array of struct pollfd.  Such an instance has the extended interface.
  *
- * A program defines DEVEPOLL_2002 as 1 or 2 before it includes this header, or
- * is compiled with ``-DDEVEPOLL_2002=1 -include devepoll_2002.h``, and has the
- * form under the old names; without it there are only those with a prefix.
+ * A program that uses the old names must define DEVEPOLL_2002 as 1 or 2 before
+ * it includes this header, or be compiled with ``-DDEVEPOLL_2002=1 -include
+ * devepoll_2002.h``.  Otherwise, the header only declares names with a prefix.
  *
- * All return -1 and set errno when they fail.
+ * On error, all functions return -1 and set errno.
  */
 
-/* Operations of epoll_ctl(), as they were called then. */
+/* Operations of epoll_ctl(), with their names of that time. */
 #ifndef EP_CTL_ADD
 #define EP_CTL_ADD	1
 #define EP_CTL_DEL	2
 #define EP_CTL_MOD	3
 #endif
 
-/* Sets of the first form have descriptors below this. */
+/* Instances of the first form have descriptors below this number. */
 #define DEVEPOLL_2002_MAX_SETS	1024
 
-/* By descriptor; one for the whole program, though each file defines it. */
+/* By descriptor.  Each file defines the array, but a program has only one. */
 #pragma weak devepoll_2002_sets
 struct devepoll *devepoll_2002_sets[DEVEPOLL_2002_MAX_SETS];
 
@@ -57,12 +57,12 @@ static inline int devepoll_2002_result(int ret)
 {
 	if (ret >= 0)
 		return ret;
-	/* The number of a closed set can name another file. */
+	/* The number of a closed instance can refer to another file. */
 	errno = ret == -ENOTTY ? EINVAL : -ret;
 	return -1;
 }
 
-/* The set of the first form that a descriptor stands for; NULL sets errno. */
+/* The first-form instance of a descriptor, or NULL with errno set. */
 static inline struct devepoll *devepoll_2002_set(int epfd)
 {
 	struct devepoll *set = NULL;
@@ -78,17 +78,18 @@ static inline struct devepoll *devepoll_2002_set(int epfd)
 }
 
 /**
- * devepoll_oct2002_create() - make a set of the first form
- * @maxfds: for how many fds there shall be room
+ * devepoll_oct2002_create() - create an instance of the first form
+ * @maxfds: number of fds to allocate room for
  *
- * close(2) closes it.  Its mapping goes when the next set gets its number, or
- * with the program; so no thread may be in a call on a set, or look at events
- * of it, while another closes it and makes a new one.  A duplicate by dup(2) is
- * not known to be a set: EINVAL.
+ * close(2) closes the instance.  Its mapping is removed only when another
+ * instance gets the same descriptor, or when the program terminates.  While one
+ * thread closes an instance and creates another, no other thread may therefore
+ * be in a call on the instance or look at its events.  The functions do not
+ * recognize a duplicate that dup(2) has made (EINVAL).
  *
  * Return: a descriptor, or -1 with errno
- * EMFILE: no descriptor below DEVEPOLL_2002_MAX_SETS is free;
- * or as devepoll_open() gives it.
+ * EMFILE: no descriptor below DEVEPOLL_2002_MAX_SETS is available;
+ * or an error of devepoll_open().
  */
 static inline int devepoll_oct2002_create(int maxfds)
 {
@@ -115,20 +116,20 @@ static inline int devepoll_oct2002_create(int maxfds)
 
 /**
  * devepoll_oct2002_ctl() - add, remove or change an fd in the first form
- * @epfd: the set
+ * @epfd: the instance
  * @op: EP_CTL_ADD, EP_CTL_DEL or EP_CTL_MOD
  * @fd: the fd
- * @events: the events asked for, as for poll(2)
+ * @events: the requested events, as for poll(2)
  *
- * What is ready when an fd is added is reported, as the second form did.
+ * What an fd is ready for when it is added is reported, as the second form did.
  *
  * Return: 0, or -1 with errno
  * EBADF: @epfd or @fd is not open;
- * EEXIST: EP_CTL_ADD of an fd that is in the set;
- * ENOENT: EP_CTL_DEL or EP_CTL_MOD of one that is not;
- * EINVAL: @epfd is not a set of the first form, unknown @op, or @events has
- * POLLREMOVE;
- * or as devepoll_add() gives it.
+ * EEXIST: EP_CTL_ADD, and @fd is in the interest list;
+ * ENOENT: EP_CTL_DEL or EP_CTL_MOD, and @fd is not in the interest list;
+ * EINVAL: @epfd is not an instance of the first form, @op is unknown, or
+ * @events contains POLLREMOVE;
+ * or an error of devepoll_add().
  */
 static inline int devepoll_oct2002_ctl(int epfd, int op, int fd,
 				       unsigned int events)
@@ -162,15 +163,16 @@ static inline int devepoll_oct2002_ctl(int epfd, int op, int fd,
 
 /**
  * devepoll_oct2002_wait() - wait for events in the first form
- * @epfd: the set
- * @events: out: where the events are, until the next wait on this set
- * @timeout: milliseconds; 0 does not sleep, a negative one waits without limit
+ * @epfd: the instance
+ * @events: out: the events, valid until the next wait on this instance
+ * @timeout: milliseconds; with 0 the call does not sleep, with a negative
+ *	number it waits indefinitely
  *
- * Return: the number of events, 0 when the time is over; or -1 with errno
+ * Return: the number of events; 0 if the call timed out; or -1 with errno
  * EBADF: @epfd is not open;
  * EFAULT: @events is NULL;
- * EINTR: a signal came before an event did;
- * EINVAL: @epfd is not a set of the first form.
+ * EINTR: a signal arrived before an event did;
+ * EINVAL: @epfd is not an instance of the first form.
  */
 static inline int devepoll_oct2002_wait(int epfd, struct pollfd const **events,
 					int timeout)
@@ -191,10 +193,10 @@ static inline int devepoll_oct2002_wait(int epfd, struct pollfd const **events,
 }
 
 /**
- * devepoll_nov2002_create() - make a set of the second form
- * @maxfds: how many fds there will be; any number above 0
+ * devepoll_nov2002_create() - create an instance of the second form
+ * @maxfds: expected number of fds; any number greater than 0
  *
- * Return: a descriptor, or -1 with errno, as devepoll_epoll_create().
+ * Return: a descriptor, or -1 with an errno of devepoll_epoll_create().
  */
 static inline int devepoll_nov2002_create(int maxfds)
 {
@@ -203,39 +205,41 @@ static inline int devepoll_nov2002_create(int maxfds)
 
 /**
  * devepoll_nov2002_ctl() - add, remove or change an fd in the second form
- * @epfd: the set
+ * @epfd: the instance
  * @op: EP_CTL_ADD, EP_CTL_DEL or EP_CTL_MOD
  * @fd: the fd
- * @events: the events asked for, as for poll(2)
+ * @events: the requested events, as for poll(2)
  *
- * Return: 0, or -1 with errno, as devepoll_epoll_ctl().
+ * Return: 0, or -1 with an errno of devepoll_epoll_ctl().
  */
 static inline int devepoll_nov2002_ctl(int epfd, int op, int fd,
 				       unsigned int events)
 {
 	struct epoll_event event;
 
-	/* Events came as edges; those asked for come back with them. */
+	/* This form is edge-triggered and returns the requested events too. */
 	events &= 0xffff;
 	event.events = events | EPOLLET;
 	event.data.u64 = events;
 	return devepoll_epoll_ctl(epfd, op, fd, &event);
 }
 
-/* How many events one call hands out at most. */
+/* The maximum number of events that one call returns. */
 #define DEVEPOLL_NOV2002_BATCH	128
 
 /**
  * devepoll_nov2002_wait() - wait for events in the second form
- * @epfd: the set
- * @events: out: the events; written by the program itself, so an array that
- *	can't be written ends it
- * @maxevents: for how many there is room; more than DEVEPOLL_NOV2002_BATCH are
- *	not given at once
- * @timeout: milliseconds; 0 does not sleep, a negative one waits without limit
+ * @epfd: the instance
+ * @events: out: the events; the program itself writes them, so an array that
+ *	can't be written raises SIGSEGV
+ * @maxevents: number of events that fit in @events; at most
+ *	DEVEPOLL_NOV2002_BATCH are returned at once
+ * @timeout: milliseconds; with 0 the call does not sleep, with a negative
+ *	number it waits indefinitely
  *
- * Return: the number of events, or -1 with errno, as devepoll_epoll_wait() but
- * EFAULT: @events is NULL.
+ * Return: the number of events, or -1 with an errno of devepoll_epoll_wait(),
+ * except that
+ * EFAULT means that @events is NULL.
  */
 static inline int devepoll_nov2002_wait(int epfd, struct pollfd *events,
 					int maxevents, int timeout)

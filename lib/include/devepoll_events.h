@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * libdevepoll: the extended interface of /dev/epoll, beyond epoll's calls.
+ * libdevepoll: the parts of the extended interface that epoll does not have.
  */
 #ifndef DEVEPOLL_EVENTS_H
 #define DEVEPOLL_EVENTS_H
@@ -16,107 +16,107 @@ extern "C" {
 /**
  * DOC: events
  *
- * A set is a plain descriptor here, of devepoll_events_open() or of
- * devepoll_epoll_create1(): the calls of both headers work on it, side by side,
- * also when it was inherited, duplicated or received.  close(2) closes it.
+ * In this header, an instance is a plain descriptor, returned by
+ * devepoll_events_open() or by devepoll_epoll_create1().  The functions of both
+ * headers work on it, side by side, even if the descriptor was inherited,
+ * duplicated or received.  close(2) closes it.
  *
- * The structs are those of linux/devepoll.h, events are the EPOLL* bits of
- * sys/epoll.h.  Every request is made through the short door.
+ * The structures are those of linux/devepoll.h, and events are the EPOLL* bits
+ * of sys/epoll.h.  Every request uses the fast path.
  *
- * All functions return a negative errno when they fail and leave errno itself
- * undefined.  All may be called from any thread at any time, any number of
- * waits on one set among them: each event goes to one of them.  They are no
- * cancellation points, since a thread would be cancelled with events in its
- * hands.
+ * On error, all functions return a negative errno, and the value of errno
+ * itself is undefined.  All of them may be called from any thread at any time.
+ * Any number of threads may wait on one instance; each event goes to one of
+ * them.  The functions are not cancellation points, because events that a
+ * thread has already taken would be lost if it were canceled.
  *
- * For a descriptor that is not open all give -EBADF, for one that is not the
- * device -ENOTTY, for a set of the interface of 2001 -EBUSY.
+ * All functions fail with -EBADF if the descriptor is not open, with -ENOTTY if
+ * it is not the device, and with -EBUSY if the instance has the 2001 interface.
  */
 
-/* Flag of devepoll_events_open(): let the descriptor survive execve(2). */
+/* Flag of devepoll_events_open(): keep the descriptor open across execve(2). */
 #ifndef DEVEPOLL_NO_CLOEXEC
 #define DEVEPOLL_NO_CLOEXEC	0x1U
 #endif
 
 /**
- * devepoll_events_open() - make a set
+ * devepoll_events_open() - create an instance
  * @flags: 0 or DEVEPOLL_NO_CLOEXEC
  *
  * Return: its descriptor, or
  * -EINVAL: @flags has an unknown bit;
- * -ENOENT: there is no node;
- * -EACCES: the node's mode forbids reading or writing;
- * -ENODEV, -ENXIO: the node is there, but the module is not loaded;
+ * -ENOENT: the node does not exist;
+ * -EACCES: the mode of the node forbids reading or writing;
+ * -ENODEV, -ENXIO: the node exists, but the module is not loaded;
  * -ENOTTY: the node is not the device, or the module is too old;
- * -EMFILE, -ENFILE: no descriptor is free;
- * -ENOMEM: no memory.
+ * -EMFILE, -ENFILE: no descriptor is available;
+ * -ENOMEM: there is not enough memory.
  */
 int devepoll_events_open(unsigned int flags);
 
 /**
- * devepoll_events_request() - make a request of the device, of whatever kind
- * @fd: the set
+ * devepoll_events_request() - make any request of the device
+ * @fd: the instance
  * @request: DEVEPOLL_CTL, DEVEPOLL_WAIT, DEVEPOLL_STATS, DEVEPOLL_SIGNAL,
  *	EP_POLL...
  * @arg: its argument
  *
- * For what the other functions have no parameter for.  Since the size of the
- * argument is part of the request, a program that was built with newer headers
- * than the library gets what it asks for.
+ * This function is for what the other functions have no parameter for.  The
+ * size of the argument is part of the request, so a program that was built with
+ * newer headers than the library gets what it requests.
  *
- * Return: what linux/devepoll.h says of the request, with errors as a negative
- * errno.
+ * Return: the result of the request, as in linux/devepoll.h, with errors as a
+ * negative errno.
  */
 int devepoll_events_request(int fd, unsigned int request, void *arg);
 
 /**
  * devepoll_events_update() - add, change and remove many fds at once
- * @fd: the set
- * @changes: the changes, made in their order; the result of each is filled in
- * @nr_changes: how many there are
- * @nr_failed: out: how many have a result other than 0 or were not tried; NULL
- *	where the caller does not want to know
+ * @fd: the instance
+ * @changes: the changes, made in order; the result of each is filled in
+ * @nr_changes: number of changes
+ * @nr_failed: out: number of changes that have a result other than 0 or were
+ *	not tried; or NULL
  *
- * Return: how many were tried: all of them, unless the memory of the next could
- * not be read and written; or, where none was,
- * -EFAULT: the first could not be;
- * -EINVAL: @nr_changes is 0 or above DEVEPOLL_MAX_CHANGES.
+ * Return: the number of changes that were tried, which is all of them unless
+ * the memory of the next one can't be read and written; or, if none was tried,
+ * -EFAULT: the first change can't be read and written;
+ * -EINVAL: @nr_changes is 0 or greater than DEVEPOLL_MAX_CHANGES.
  */
 int devepoll_events_update(int fd, struct devepoll_change *changes,
 			   unsigned int nr_changes, unsigned int *nr_failed);
 
 /**
- * devepoll_events_wait() - sleep until there are events, and take them
- * @fd: the set
+ * devepoll_events_wait() - wait for events
+ * @fd: the instance
  * @events: out: the events
- * @max_events: for how many there is room, at least 1
- * @timeout: nanoseconds to wait at least; 0 does not sleep, a negative one
- *	waits without limit
+ * @max_events: number of events that fit in @events, at least 1
+ * @timeout: minimum number of nanoseconds to wait; with 0 the call does not
+ *	sleep, with a negative number it waits indefinitely
  *
- * Return: the number of events, 0 where the time was over before there was one;
- * or
+ * Return: the number of events; 0 if the call timed out; or
  * -EFAULT: @events can't be written (no event is lost);
- * -EINVAL: @max_events is 0 or above DEVEPOLL_MAX_EVENTS;
- * -EINTR: a signal came before an event did; the call is never restarted.
+ * -EINVAL: @max_events is 0 or greater than DEVEPOLL_MAX_EVENTS;
+ * -EINTR: a signal arrived before an event did; the call is never restarted.
  */
 int devepoll_events_wait(int fd, struct devepoll_event *events,
 			 unsigned int max_events, int64_t timeout);
 
 /**
  * devepoll_events_update_wait() - make changes, then wait, in one call
- * @fd: the set
+ * @fd: the instance
  * @changes: as for devepoll_events_update()
- * @nr_changes: how many there are; with 0 the call is devepoll_events_wait()
+ * @nr_changes: number of changes; with 0 the call is devepoll_events_wait()
  * @nr_failed: as for devepoll_events_update(), also after an error
  * @events: as for devepoll_events_wait()
  * @max_events: as for devepoll_events_wait()
  * @timeout: as for devepoll_events_wait()
  *
- * If not all changes took effect, the call returns what is ready without
- * waiting.
+ * If not all changes take effect, the call returns the events that are ready,
+ * without waiting.
  *
  * Return: as devepoll_events_wait(), or
- * -EINVAL: also where @nr_changes is above DEVEPOLL_MAX_CHANGES.
+ * -EINVAL: also if @nr_changes is greater than DEVEPOLL_MAX_CHANGES.
  */
 int devepoll_events_update_wait(int fd, struct devepoll_change *changes,
 				unsigned int nr_changes,
@@ -125,13 +125,13 @@ int devepoll_events_update_wait(int fd, struct devepoll_change *changes,
 				unsigned int max_events, int64_t timeout);
 
 /**
- * devepoll_events_harvest() - wait, with all that a wait can be told
- * @fd: the set
- * @args: in and out: see linux/devepoll.h: at least so many events, a point in
- *	time instead of a time-out, a signal mask, changes, results as epoll has
- *	them or in the mapping
+ * devepoll_events_harvest() - wait with all options
+ * @fd: the instance
+ * @args: in and out: see linux/devepoll.h.  The options are a minimum number of
+ *	events, an absolute timeout, a signal mask, changes, and events as
+ *	struct epoll_event or in the mapping
  *
- * Return: the number of events, or a negative errno, as linux/devepoll.h says.
+ * Return: the number of events, or a negative errno, as in linux/devepoll.h.
  */
 static inline int devepoll_events_harvest(int fd,
 					  struct devepoll_wait_args *args)
@@ -140,12 +140,12 @@ static inline int devepoll_events_harvest(int fd,
 }
 
 /**
- * struct devepoll_part - a part of a set's mapping, for one thread
- * @events: where the events of devepoll_events_take() are, read-only
- * @max_events: how many fit
- * @fd: the set
- * @offset: where the part begins in the mapping, in bytes: what belongs into
- *	the events of struct devepoll_wait_args with DEVEPOLL_WAIT_MAPPED
+ * struct devepoll_part - a part of the mapping of an instance, for one thread
+ * @events: the events of devepoll_events_take(), read-only
+ * @max_events: number of events that fit
+ * @fd: the instance
+ * @offset: offset of the part in the mapping, in bytes, to be used as events in
+ *	struct devepoll_wait_args with DEVEPOLL_WAIT_MAPPED
  */
 struct devepoll_part {
 	const struct devepoll_event *events;
@@ -155,20 +155,22 @@ struct devepoll_part {
 };
 
 /**
- * devepoll_events_map() - map a set's events, a part for each thread
- * @fd: the set
+ * devepoll_events_map() - map the events of an instance, a part for each thread
+ * @fd: the instance
  * @parts: out: the parts, of equal size
- * @nr_parts: how many there are, at least 1
- * @max_events: how many events each shall hold, at least 1
+ * @nr_parts: number of parts, at least 1
+ * @max_events: number of events in each part, at least 1
  *
- * The memory is the device's, so that no fault can meet a wait, and is the same
- * for all who map the set.  Its size is settled by the first who does: others
- * ask for as many events, rounded up to whole pages.
+ * The memory belongs to the device, so waits write to it without page faults.
+ * All processes that map the instance see the same memory.  The first mapping
+ * determines its size: later ones must request the same total number of events,
+ * rounded up to whole pages.
  *
  * Return: 0, or
- * -EINVAL: @nr_parts or @max_events is 0, or they are too many, or not as many
- * as in the first mapping of the set;
- * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it;
+ * -EINVAL: @nr_parts or @max_events is 0, or their total is too large or
+ * differs from that of the first mapping of the instance;
+ * -ENOMEM: there is not enough memory, or RLIMIT_MEMLOCK or the cgroup forbids
+ * the allocation;
  * -EFAULT: @parts is NULL.
  */
 int devepoll_events_map(int fd, struct devepoll_part *parts,
@@ -176,28 +178,28 @@ int devepoll_events_map(int fd, struct devepoll_part *parts,
 
 /**
  * devepoll_events_unmap() - undo devepoll_events_map()
- * @parts: from devepoll_events_map(), not in use by any thread; NULL does
- *	nothing
- * @nr_parts: as given to devepoll_events_map()
+ * @parts: from devepoll_events_map(), not in use by any thread; for NULL, the
+ *	function does nothing
+ * @nr_parts: as passed to devepoll_events_map()
  *
- * To be called before or after the set is closed.
+ * This function may be called before or after the instance is closed.
  */
 void devepoll_events_unmap(struct devepoll_part *parts, unsigned int nr_parts);
 
 /**
- * devepoll_events_take() - sleep until there are events, and take them, mapped
- * @part: the caller's part, where the events are from now on, until its next
- *	call
+ * devepoll_events_take() - wait for events in mapped memory
+ * @part: the part of the caller, which holds the events until the next call
+ *	with this part
  * @timeout: as for devepoll_events_wait()
  *
  * Return: as devepoll_events_wait(), or
- * -EINVAL: @part is NULL, or the set has no such part.
+ * -EINVAL: @part is NULL, or the instance has no such part.
  */
 int devepoll_events_take(const struct devepoll_part *part, int64_t timeout);
 
 /**
- * devepoll_events_stats() - tell what a set has seen
- * @fd: the set, of either interface
+ * devepoll_events_stats() - get the counters of an instance
+ * @fd: the instance, of either interface
  * @stats: out: the counters
  *
  * Return: 0, or
@@ -209,9 +211,10 @@ static inline int devepoll_events_stats(int fd, struct devepoll_stats *stats)
 }
 
 /**
- * devepoll_events_features() - tell what the module can, and its limits
- * @fd: any open of the device
- * @features: out: see linux/devepoll.h; what the module does not know is 0
+ * devepoll_events_features() - get what the module supports, and its limits
+ * @fd: the instance, with any open mode
+ * @features: out: see linux/devepoll.h; members that the module does not know
+ *	are 0
  *
  * Return: 0, or
  * -EFAULT: @features can't be written.

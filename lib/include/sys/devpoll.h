@@ -7,17 +7,18 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/select.h>	/* sigset_t in strict modes of C, too */
+#include <sys/select.h>	/* sigset_t, also in strict modes of C */
 
 /**
  * DOC: sys/devpoll.h
  *
- * As it stands, the header gives the Solaris face of the device: a second
- * write of an fd adds its events to those asked for, and a closed fd is
- * reported as POLLNVAL.  A program that takes a second write to replace the
- * events is compiled with ``-DDEVPOLL_REPLACE``, and has the Linux face.
+ * By default, this header provides the Solaris face of the device: a second
+ * write of an fd adds to its requested events, and a closed fd is reported as
+ * POLLNVAL.  A program that expects a second write to replace the events must
+ * be compiled with ``-DDEVPOLL_REPLACE``, which gives it the Linux face.
  *
- * The two differ in the number of DP_POLL, which is how the device is told.
+ * The two faces have different numbers for DP_POLL, from which the device
+ * knows which face the program uses.
  */
 #ifdef DEVPOLL_REPLACE
 
@@ -29,11 +30,12 @@ typedef struct dvpoll dvpoll_t;
 
 /**
  * struct dvpoll - argument of DP_POLL and DP_PPOLL
- * @dp_fds: where results go
- * @dp_nfds: for how many there is room
- * @dp_timeout: milliseconds to wait; 0 does not wait, negative waits without
- *	limit
- * @dp_setp: signals to be blocked meanwhile, or NULL; only DP_PPOLL looks at it
+ * @dp_fds: array for the results
+ * @dp_nfds: number of results that fit there
+ * @dp_timeout: milliseconds to wait; with 0 the call does not wait, with a
+ *	negative value it waits indefinitely
+ * @dp_setp: signals that are blocked during the wait, or NULL; only DP_PPOLL
+ *	uses it
  */
 typedef struct dvpoll {
 	struct pollfd *dp_fds;
@@ -42,7 +44,7 @@ typedef struct dvpoll {
 	sigset_t *dp_setp;
 } dvpoll_t;
 
-/* The C library may have its own value: the device takes both. */
+/* The C library may define another value; the device takes both. */
 #ifndef POLLREMOVE
 #define POLLREMOVE	0x0800
 #endif
