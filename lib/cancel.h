@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * Waits as the cancellation points that epoll_wait(2) is, or was before glibc
- * 2.41: since then it knows its own system calls by their place in it, which no
- * other library can have.
+ * Cancellation of waits, as for epoll_wait(2) before glibc 2.41.  Since then,
+ * glibc recognizes its own system calls by their address in glibc, which no
+ * other library can do.
  */
 #ifndef DEVEPOLL_CANCEL_H
 #define DEVEPOLL_CANCEL_H
@@ -14,9 +14,10 @@
 #define CANCEL_TYPE_KEPT	(-1)
 
 /*
- * From here to cancel_end() the thread can be cancelled at any instruction, if
- * the call can sleep and there is another thread that could do it; in between
- * nothing may be held.  Otherwise it can be here alone.
+ * From here to cancel_end(), the thread can be canceled at any instruction if
+ * the call can sleep and there is another thread that could cancel it.  The
+ * code in between must not hold any resource.  Otherwise, the thread can be
+ * canceled only here.
  */
 static inline int cancel_begin(bool sleeps)
 {

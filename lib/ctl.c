@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * What is watched: changes in batches and alone, and the question after it.
+ * The interest list: single changes, batches of changes, and queries.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,15 +14,15 @@
 
 #include "internal.h"
 
-/* What one write(2) takes, in entries: the kernel cuts longer ones. */
+/* The maximum number of entries of a write(2); the kernel cuts longer ones. */
 #define MAX_CHANGES	(0x7ffff000 / sizeof(struct pollfd))
 
 /**
- * struct last_entries - which entry of a list is the last one for its fd
- * @changes: the list
- * @slots: a hash table by fd of indices into the list, plus 1; 0 is free
- * @mask: the number of slots, a power of two above the length of the list,
- *	minus 1
+ * struct last_entries - the last entry of each fd in an array of changes
+ * @changes: the array
+ * @slots: a hash table, by fd, of indices into the array, plus 1; 0 is free
+ * @mask: the number of slots, a power of two greater than the length of the
+ *	array, minus 1
  */
 struct last_entries {
 	const struct pollfd *changes;
@@ -30,7 +30,7 @@ struct last_entries {
 	size_t mask;
 };
 
-/* The slot of an fd, or the free one where it belongs. */
+/* The slot of an fd, or the free slot where it belongs. */
 static unsigned int *last_slot(const struct last_entries *last, int fd)
 {
 	size_t i = (unsigned int)fd * 2654435769U;
@@ -74,8 +74,8 @@ static bool is_removal(const struct pollfd *change)
 }
 
 /*
- * Whether the device takes the fd for open.  F_GETSIG is refused for the same
- * fds, those of O_PATH among them, and has no effect on any.
+ * Does the device consider the fd open?  F_GETSIG fails for the same fds,
+ * including those opened with O_PATH, and has no side effect.
  */
 static bool is_open(int fd)
 {
@@ -93,7 +93,7 @@ static bool adds_closed_fd(const struct pollfd *changes, size_t nr)
 	return false;
 }
 
-/* How many entries took effect by the kernel's count, or a negative errno. */
+/* The number of entries that took effect, or a negative errno. */
 static ssize_t write_changes(const struct devepoll *set,
 			     const struct pollfd *changes, size_t nr)
 {
@@ -106,7 +106,7 @@ static ssize_t write_changes(const struct devepoll *set,
 	return ret < 0 ? -errno : ret / (ssize_t)sizeof(*changes);
 }
 
-/* Why an entry is not in force now, or 0 if it is. */
+/* The reason why an entry is not in effect now, or 0 if it is. */
 static int entry_error(const struct devepoll_probe *probe,
 		       const struct pollfd *change)
 {
@@ -114,13 +114,13 @@ static int entry_error(const struct devepoll_probe *probe,
 	ssize_t ret;
 	int err;
 
-	/* A number that was free until the probe took it. */
+	/* The number was not in use until the probe got it. */
 	if (change->fd == probe->epfd || !is_open(change->fd))
 		return -EBADF;
 	if (devepoll_query(set, change->fd) == (unsigned short)change->events)
 		return 0;
 
-	/* Entries behind it may have made room. */
+	/* Later entries may have made room. */
 	ret = write_changes(set, change, 1);
 	if (ret)
 		return ret < 0 ? ret : 0;

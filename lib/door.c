@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * epoll's calls on the device, for the library and for the preload.
+ * The calls of epoll on the device, for the library and the preload library.
  *
- * Each makes one system call when it succeeds.  Only an error is looked into:
- * whether the file is the device at all, whether a filter of system calls has
- * refused the door, and which of two errors epoll would have named first.
+ * A call that succeeds makes one system call.  After an error, the functions
+ * find out whether the file is the device at all, whether a system call filter
+ * refused the fast path, and which of two errors epoll would have reported.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,19 +16,19 @@
 
 #include "door.h"
 
-/* What any page has at least. */
+/* The smallest size of a page. */
 #define PAGE_LEAST	4096
 
-/* The most that epoll_wait(2) takes. */
+/* The maximum that epoll_wait(2) takes. */
 #define EPOLL_MAX_EVENTS (INT_MAX / (int)sizeof(struct epoll_event))
 
-/* The bits of an event that mean something. */
+/* The bits of an event that have a meaning. */
 #define EPOLL_BITS	(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
 			 POLLNVAL | EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
 			 EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP | \
 			 EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET)
 
-/* A filter of system calls says so; the device does, of a file, with EPERM. */
+/* Errors of a system call filter.  The device also fails files with EPERM. */
 static bool is_refused(long ret)
 {
 	return ret == -EPERM || ret == -EACCES || ret == -ENOSYS;
@@ -45,26 +45,26 @@ static bool has_device_number(int fd)
 }
 
 /*
- * The module's parameter has shut the door, as far as was seen last.  A guess
- * that saves a question: a request by ioctl(2) gives the same where the door is
- * open again.
+ * The parameter of the module had disabled the fast path when this was last
+ * checked.  This is a guess that saves a check: if the fast path has been
+ * enabled again, a request through ioctl(2) has the same result.
  */
 static atomic_bool door_is_shut;
 
 /**
- * devepoll_door_is_device() - tell whether an fd is the device
+ * devepoll_door_is_device() - check whether an fd is the device
  * @fd: the fd
  *
- * The question is one that any set of the device answers, and that other files
- * refuse with ENOTTY.  Where a filter of system calls refuses it, the number of
- * the device tells.
+ * The function makes a request that succeeds for any instance of the device,
+ * and that other files fail with ENOTTY.  If a system call filter refuses the
+ * request, the device number decides.
  *
- * Return: whether it is; false also where the fd is not open, or where a filter
- * leaves no way to know.
+ * Return: true if it is; false if it is not, if the fd is not open, or if a
+ * filter makes it impossible to find out.
  */
 bool devepoll_door_is_device(int fd)
 {
-	/* A part of it: the module fills in as much as there is room for. */
+	/* A part of the structure: the module fills in what fits. */
 	struct {
 		__u32 abi;
 		__u32 max_fds;
@@ -90,8 +90,8 @@ static bool is_shut_by_guess(void)
 }
 
 /*
- * Does EINVAL say no more than that the door is shut?  If the guess is wrong,
- * the request by ioctl(2) finds out.
+ * Does EINVAL only mean that the fast path is disabled?  If the guess is wrong,
+ * the request through ioctl(2) reveals it.
  */
 static bool is_shut(int fd, long ret)
 {
@@ -101,26 +101,27 @@ static bool is_shut(int fd, long ret)
 }
 
 /*
- * The kernel reads a signal set before it looks at what shall be done with it,
- * which is nothing here.
+ * The kernel reads the signal mask before it checks the operation, which is
+ * invalid here.
  */
 static bool word_is_readable(uintptr_t address)
 {
-	/* No address would be no signal set. */
+	/* The kernel would take NULL for no signal mask. */
 	return address && raw_call(SYS_rt_sigprocmask, -1, address, 0,
 				   KERNEL_SIGSET_SIZE, 0, 0) != -EFAULT;
 }
 
 /**
- * devepoll_door_readable() - tell whether memory of the caller can be read
+ * devepoll_door_readable() - check whether memory of the caller can be read
  * @object: the memory
  * @size: its size, between 8 and 4096 bytes
  *
- * What epoll answers with EFAULT must not kill the program just because we
- * read it and not the kernel.  Costs nothing where the object lies in the page
- * of this function's own frame.
+ * If epoll would fail with EFAULT, the program must not be killed only because
+ * this library reads the memory instead of the kernel.  The check makes no
+ * system call if the object is in the same page as the stack frame of this
+ * function.
  *
- * Return: whether it can.
+ * Return: true if it can.
  */
 bool devepoll_door_readable(const void *object, size_t size)
 {
@@ -138,8 +139,8 @@ bool devepoll_door_readable(const void *object, size_t size)
 }
 
 /*
- * What fadvise64(2) says of other files, and ioctl(2) of some, such as epoll's;
- * the device says EINVAL, too.
+ * fadvise64(2) fails with these errors for other files, and so does ioctl(2)
+ * for some files, such as epoll instances.  The device, too, fails with EINVAL.
  */
 static bool is_foreign(int fd, long ret)
 {
@@ -153,7 +154,7 @@ static bool is_foreign(int fd, long ret)
  * @request: DEVEPOLL_*
  * @arg: its argument
  *
- * Return: what the request returns, or
+ * Return: the result of the request, or
  * -ENOTTY: the fd is not the device.
  */
 long devepoll_door_request(int fd, unsigned int request, void *arg)
@@ -166,13 +167,13 @@ long devepoll_door_request(int fd, unsigned int request, void *arg)
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
 	if (is_foreign(fd, ret))
 		return -ENOTTY;
-	/* It was the first to find it shut. */
+	/* This was the first request that found the fast path disabled. */
 	if (ret == -EINVAL && is_shut_by_guess())
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
 	return ret;
 }
 
-/* Not by open(2), where a thread could be cancelled. */
+/* open(2) is a cancellation point, and this must not be one. */
 static int open_path(const char *path, int flags)
 {
 	return raw_call(SYS_openat, AT_FDCWD, (long)path,
@@ -185,7 +186,7 @@ static int open_path(const char *path, int flags)
  *
  * Return: the fd, or
  * -ENOTTY: the node is another device, or the module has no extended interface;
- * or what open(2) gives for DEVEPOLL_NODE or, if that is not there, for
+ * or an error of open(2) for DEVEPOLL_NODE or, if that does not exist, for
  * DEVEPOLL_NODE_MISC.
  */
 int devepoll_door_open(int cloexec)
@@ -202,7 +203,7 @@ int devepoll_door_open(int cloexec)
 }
 
 /**
- * devepoll_door_change() - make one change by the native request
+ * devepoll_door_change() - make one change with DEVEPOLL_CTL
  * @epfd: the device
  * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
  * @fd: the number
@@ -227,7 +228,7 @@ long devepoll_door_change(int epfd, int op, int fd,
 			return -EFAULT;
 		change.events = event->events;
 		change.data = event->data.u64;
-		/* epoll passes over the others, except with this one. */
+		/* epoll ignores other bits, except with EPOLLEXCLUSIVE. */
 		if (!(change.events & EPOLLEXCLUSIVE))
 			change.events &= EPOLL_BITS;
 	}
@@ -245,15 +246,15 @@ long devepoll_door_change(int epfd, int op, int fd,
  *
  * Return: 0, or
  * -ENOTTY: @epfd is not the device;
- * or an error as epoll_ctl(2) gives it.
+ * or an error of epoll_ctl(2).
  */
 long devepoll_door_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
 	long ret;
 
 	/*
-	 * Other numbers would be other requests.  epoll refuses them for any
-	 * file, after all else that it complains of.
+	 * Other numbers would make other requests.  epoll refuses them for any
+	 * file, after all its other checks.
 	 */
 	if (op < EPOLL_CTL_ADD || op > EPOLL_CTL_MOD)
 		return raw_call(SYS_epoll_ctl, epfd, op, fd, (long)event, 0, 0);
@@ -263,7 +264,7 @@ long devepoll_door_ctl(int epfd, int op, int fd, struct epoll_event *event)
 		return ret;
 	if (is_refused(ret) || is_shut(epfd, ret))
 		return devepoll_door_change(epfd, op, fd, event, 0);
-	/* epoll reads the event before it looks for the set. */
+	/* epoll reads the event before it looks up the instance. */
 	if (ret == -EBADF && op != EPOLL_CTL_DEL &&
 	    !devepoll_door_readable(event, sizeof(*event)))
 		return -EFAULT;
@@ -271,9 +272,10 @@ long devepoll_door_ctl(int epfd, int op, int fd, struct epoll_event *event)
 }
 
 /*
- * What a wait failed of: @ret, unless epoll would have named another error
- * first.  It looks at the signal set before it looks for the set, and on some
- * kernels at the number of events, too: so it is asked about none.
+ * The error of a wait: @ret, unless epoll would have reported another error
+ * first.  epoll checks the signal mask, and on some kernels the number of
+ * events, before it looks up the instance.  A call without an instance
+ * therefore shows whether these checks fail.
  */
 static long wait_error(const struct door_wait *wait, long ret)
 {
@@ -284,14 +286,15 @@ static long wait_error(const struct door_wait *wait, long ret)
 }
 
 /**
- * devepoll_door_wait_error() - find out what a wait through the door failed of
- * @ret: what it gave
- * @epfd: the arguments of door_wait(), from here on
- * @events: as above
- * @maxevents: as above
- * @timeout: as above
+ * devepoll_door_wait_error() - find out why a wait on the fast path failed
+ * @ret: the result of the wait
+ * @epfd: as for door_wait()
+ * @events: as for door_wait()
+ * @maxevents: as for door_wait()
+ * @timeout: as for door_wait()
  *
- * Where a filter of system calls shuts the door, the wait is made here.
+ * If a system call filter refuses the fast path, or the module has disabled it,
+ * this function makes the wait in another way.
  *
  * Return: as door_wait().
  */
@@ -329,12 +332,13 @@ long devepoll_door_pwait(int epfd, const struct door_wait *wait)
 	long ret;
 
 	/*
-	 * Any other size is refused as 0 is, also one of more than 32 bits; and
-	 * epoll does not look at the size of no set.
+	 * Other sizes, including those of more than 32 bits, are passed as 0,
+	 * which fails in the same way.  epoll ignores the size if there is no
+	 * signal mask.
 	 */
 	if (wait->sigmask && wait->sigsetsize == KERNEL_SIGSET_SIZE)
 		args.sigsetsize = KERNEL_SIGSET_SIZE;
-	/* 0 is refused.  epoll takes a few more than the device does. */
+	/* 0 fails.  The maximum of epoll is larger than that of the device. */
 	if (wait->maxevents > 0 && wait->maxevents <= EPOLL_MAX_EVENTS)
 		args.max_events = wait->maxevents;
 	if (args.max_events > DEVEPOLL_MAX_EVENTS)
@@ -345,13 +349,13 @@ long devepoll_door_pwait(int epfd, const struct door_wait *wait)
 }
 
 /**
- * devepoll_door_timeout() - read the time-out of epoll_pwait2(2)
- * @timeout: the time-out, or NULL for none
- * @ns: out: in nanoseconds
+ * devepoll_door_timeout() - read the timeout of epoll_pwait2(2)
+ * @timeout: the timeout, or NULL for none
+ * @ns: out: the timeout in nanoseconds
  *
  * Return: 0, or
- * -EFAULT: it can't be read;
- * -EINVAL: it is negative, or its nanoseconds make a second or more.
+ * -EFAULT: the timeout can't be read;
+ * -EINVAL: it is negative, or its nanoseconds are one second or more.
  */
 long devepoll_door_timeout(const struct __kernel_timespec *timeout, int64_t *ns)
 {
@@ -362,7 +366,7 @@ long devepoll_door_timeout(const struct __kernel_timespec *timeout, int64_t *ns)
 		return 0;
 	if (!devepoll_door_readable(timeout, sizeof(*timeout)))
 		return -EFAULT;
-	/* Where a long has 32 bits the upper half is padding. */
+	/* If a long has 32 bits, the upper half is padding. */
 	nsec = timeout->tv_nsec;
 	if (timeout->tv_sec < 0 || nsec < 0 || nsec >= 1000000000)
 		return -EINVAL;

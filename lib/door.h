@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * The way into the kernel that the library and the preload share: system calls
- * that leave errno alone, the short door of the device, epoll's calls on it.
+ * The entry into the kernel, shared by the library and the preload library:
+ * system calls that do not set errno, the fast path of the device, and the
+ * calls of epoll on it.
  *
- * Everything here returns a negative errno, keeps no state but one guess, takes
- * no lock and allocates nothing, so that it works in a signal handler, in a
- * child of vfork(2) and before any constructor has run.
+ * All functions return a negative errno, keep no state except one guess, take
+ * no lock and allocate no memory.  They therefore work in a signal handler, in
+ * a child of vfork(2), and before any constructor has run.
  */
 #ifndef DEVEPOLL_DOOR_H
 #define DEVEPOLL_DOOR_H
@@ -42,7 +43,7 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 
 #elif defined(__i386__)
 
-/* In raw_call.S. */
+/* Defined in raw_call.S. */
 DEVEPOLL_HIDDEN long devepoll_raw_call(long nr, long a, long b, long c, long d,
 				       long e, long f);
 #define raw_call	devepoll_raw_call
@@ -52,7 +53,7 @@ DEVEPOLL_HIDDEN long devepoll_raw_call(long nr, long a, long b, long c, long d,
 #include <errno.h>
 #include <unistd.h>
 
-/* The preload can't be built so: it replaces this very function. */
+/* The preload library can't use this, because it replaces syscall(). */
 static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 			    long f)
 {
@@ -63,7 +64,7 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 
 #endif
 
-/* fadvise64(2); where a long has 32 bits its 64-bit arguments are split. */
+/* fadvise64(2); if a long has 32 bits, the 64-bit arguments are split. */
 static inline long door(int fd, const void *offset, int64_t len,
 			unsigned int advice)
 {
@@ -77,8 +78,8 @@ static inline long door(int fd, const void *offset, int64_t len,
 }
 
 /*
- * The kernel's form of a time-out: the C library's own where a long has 64
- * bits, a copy in @copy elsewhere.
+ * The kernel's form of a timeout: that of the C library if a long has 64 bits,
+ * otherwise a copy in @copy.
  */
 static inline const struct __kernel_timespec *
 kernel_time(const struct timespec *from, struct __kernel_timespec *copy)
@@ -95,10 +96,10 @@ kernel_time(const struct timespec *from, struct __kernel_timespec *copy)
 #endif
 }
 
-/* What the kernel takes for the size of a signal set. */
+/* The size of a signal mask for the kernel. */
 #define KERNEL_SIGSET_SIZE	8
 
-/* A wait of epoll_pwait(2) or epoll_pwait2(2), the time-out in nanoseconds. */
+/* The arguments of epoll_pwait(2) or epoll_pwait2(2); timeout in nanoseconds */
 struct door_wait {
 	struct epoll_event *events;
 	int maxevents;
@@ -133,13 +134,13 @@ devepoll_door_timeout(const struct __kernel_timespec *timeout, int64_t *ns);
 /**
  * door_wait() - epoll_wait(2) on the device
  * @epfd: the device
- * @events: out: what happened
- * @maxevents: for how many there is room
- * @timeout: milliseconds; negative waits without limit
+ * @events: out: the events
+ * @maxevents: number of events that fit in @events
+ * @timeout: milliseconds; with a negative number the call waits indefinitely
  *
  * Return: the number of events, or
  * -ENOTTY: @epfd is not the device;
- * or an error as epoll_wait(2) gives it.
+ * or an error of epoll_wait(2).
  */
 static inline long door_wait(int epfd, struct epoll_event *events,
 			     int maxevents, int timeout)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * The calls of epoll on the device, for programs that link with the library.
+ * The system calls of epoll for the device, for programs that are linked with
+ * the library.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include "cancel.h"
 #include "door.h"
 
-/* As the C library returns from a system call. */
+/* Return from a system call in the same way as the C library. */
 static int result(long ret)
 {
 	if (ret >= 0)
@@ -33,8 +34,9 @@ int devepoll_epoll_create1(int flags)
 }
 
 /*
- * What epoll says of a file that is not epoll's: the reason that it comes to
- * first.  No file knows this operation, so nothing is done if it is epoll's.
+ * The error of epoll for a file that is not an epoll instance: there can be
+ * several reasons, and epoll reports the first that it checks.  The operation
+ * is unknown, so that nothing happens if the file is an epoll instance.
  */
 static long ctl_on_other(int epfd, int op, int fd, struct epoll_event *event)
 {
@@ -54,7 +56,7 @@ int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 	return result(ret);
 }
 
-/* epoll has one error for any file that is not its own, after the signals'. */
+/* epoll checks the signal mask, and then fails other files with one error. */
 static int wait_result(long ret, const sigset_t *sigmask)
 {
 	if (ret == -ENOTTY && sigmask &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * The extended interface: changes with results, waits, the mapping.
+ * The extended interface: changes with results, waits, and the mapping.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ int devepoll_events_features(int fd, struct devepoll_features *features)
 	return devepoll_door_request(fd, DEVEPOLL_FEATURES, features);
 }
 
-/* The whole mapping in bytes, or 0 where there can be none of that size. */
+/* The size of the whole mapping in bytes, or 0 if it would be too large. */
 static size_t map_size(unsigned int nr_parts, unsigned int max_events)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -104,7 +104,7 @@ int devepoll_events_map(int fd, struct devepoll_part *parts,
 	if (!size)
 		return -EINVAL;
 
-	/* Another file could be mapped just as well. */
+	/* mmap(2) of another file could succeed as well. */
 	err = devepoll_events_stats(fd, &stats);
 	if (err)
 		return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * What a set consists of, and what the files of the library share.
+ * The members of struct devepoll, and what the files of the library share.
  */
 #ifndef DEVEPOLL_INTERNAL_H
 #define DEVEPOLL_INTERNAL_H
@@ -10,20 +10,21 @@
 #include "devepoll.h"
 
 /*
- * Written by devepoll_open(), devepoll_alloc() and devepoll_close(), which
- * exclude all other calls; so the others read it without a lock.
+ * devepoll_open(), devepoll_alloc() and devepoll_close() write to this
+ * structure.  They must not run at the same time as any other call, so the
+ * other functions read it without a lock.
  */
 struct devepoll {
 	int fd;
-	int capacity;		/* as given to the last EP_ALLOC */
-	char *map;		/* NULL where mapping it again failed */
+	int capacity;		/* as passed to the last EP_ALLOC */
+	char *map;		/* NULL if mapping it again failed */
 	size_t map_size;	/* in bytes */
 };
 
 /**
- * struct devepoll_probe - what is needed to ask why an fd was refused
- * @set: the set that refused it
- * @epfd: an epoll set of our own, or a negative errno
+ * struct devepoll_probe - the means to find out why an fd was refused
+ * @set: the instance that refused it
+ * @epfd: an epoll instance of our own, or a negative errno
  */
 struct devepoll_probe {
 	const struct devepoll *set;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * The life of a set: open, grow, close.
+ * The life of an instance: open, grow, close.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -101,7 +101,7 @@ int devepoll_alloc(struct devepoll *set, int capacity)
 	if (capacity <= set->capacity && set->map)
 		return 0;
 
-	/* The device refuses to grow a set that is mapped. */
+	/* The device refuses to grow an instance that is mapped. */
 	unmap_results(set);
 	if (ioctl(set->fd, EP_ALLOC, capacity) < 0)
 		err = -errno;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * libdevepoll-preload.so: a program's epoll calls, made on the device.
+ * libdevepoll-preload.so: the epoll calls of a program, made on the device.
  *
- * There is no list of our sets, so that fork, exec, dup and close need no care:
- * each call asks the file itself.  The device is asked first, and another file
- * refuses its call without having done anything; so does epoll for the device.
- * A guess by number saves epoll's own sets the first question.  The C library
- * is passed by: the calls underneath are made here, which works before any
- * constructor has run, and in the middle of whatever lock is held.
+ * This library keeps no list of its instances, so fork, exec, dup and close
+ * need no care.  Instead, each call tries the device first.  A file that is not
+ * the device fails this call without any effect, and epoll fails its calls for
+ * the device in the same way.  A guess by fd number saves the first attempt for
+ * instances of epoll.  The system calls bypass the C library, so they work
+ * before any constructor has run, and whatever lock the caller holds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,9 @@
 #include "ring.h"
 
 /*
- * Behind which numbers epoll was found last.  It decides only who is asked
- * first, so numbers may share a place and stores may be lost.
+ * The fd numbers that last referred to an epoll instance.  This only decides
+ * which call is tried first, so several numbers may share an element, and
+ * stores may be lost.
  */
 static atomic_uchar epolls[1024];
 
@@ -43,7 +44,7 @@ static void set_guess(int epfd, bool is_epoll)
 	atomic_store_explicit(guess(epfd), is_epoll, memory_order_relaxed);
 }
 
-/* The variables of the environment, as bits. */
+/* The environment variables, as bits. */
 #define TRUST		0x1U	/* DEVEPOLL_TRUST */
 #define NO_FALLBACK	0x2U	/* DEVEPOLL_NO_FALLBACK */
 #define VERBOSE		0x4U	/* DEVEPOLL_VERBOSE */
@@ -65,7 +66,7 @@ static unsigned int read_settings(void)
 	       if_asked_for("DEVEPOLL_VERBOSE", VERBOSE);
 }
 
-/* Once, and before the program runs: setenv(3) moves what getenv(3) reads. */
+/* Runs once, before the program: setenv(3) moves the strings of getenv(3). */
 static __attribute__((constructor)) void keep_settings(void)
 {
 	atomic_store_explicit(&settings, read_settings() | KNOWN,
@@ -73,8 +74,9 @@ static __attribute__((constructor)) void keep_settings(void)
 }
 
 /*
- * Other constructors may call before ours has run; what stands in
- * .preinit_array finds nothing set, as the C library has no environment yet.
+ * Other constructors may call this before ours has run.  For functions in
+ * .preinit_array, no variable is set, because the C library does not have the
+ * environment yet.
  */
 static bool is_set(unsigned int bit)
 {
@@ -86,7 +88,7 @@ static bool is_set(unsigned int bit)
 	return known & bit;
 }
 
-/* Once in a process. */
+/* Prints the message once per process. */
 static void tell_fallback(int err)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -175,7 +177,7 @@ static long pwait2_on_device(int epfd, struct epoll_event *events,
 	return err ? err : devepoll_door_pwait(epfd, &wait);
 }
 
-/* One of epoll's system calls on a set of the device; -ENOTTY if it is none. */
+/* One of the calls of epoll on the device; -ENOTTY if it is another file. */
 static __always_inline
 long on_device(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -195,19 +197,20 @@ long on_device(long nr, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * Whether the device gave rise to epoll's answer: it is always EINVAL, unless
- * the fd of a change is closed or can't be polled, which epoll sees before.
+ * Did epoll fail because the file is the device?  Then the error is EINVAL,
+ * unless the fd of a change is closed or does not support polling, which epoll
+ * checks first.
  */
 static bool is_device_after_all(int epfd, long ret)
 {
 	if (ret != -EINVAL && ret != -EBADF && ret != -EPERM)
 		return false;
-	/* A filter can leave no answer: so the guess must not outlast this. */
+	/* A filter may make the check impossible, so drop the guess first. */
 	set_guess(epfd, false);
 	return devepoll_door_is_device(epfd);
 }
 
-/* Not a set of the device, it seems. */
+/* The file does not seem to be the device. */
 static __attribute_noinline__
 long on_epoll(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -218,7 +221,7 @@ long on_epoll(long nr, long a, long b, long c, long d, long e, long f)
 	return ret;
 }
 
-/* One of epoll's system calls on a set of either. */
+/* One of the calls of epoll on an instance of the device or of epoll. */
 static __always_inline
 long on_either(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -233,7 +236,7 @@ long on_either(long nr, long a, long b, long c, long d, long e, long f)
 	return on_epoll(nr, a, b, c, d, e, f);
 }
 
-/* As the C library returns from a system call. */
+/* Return from a system call in the same way as the C library. */
 static long result(long ret)
 {
 	if (ret >= 0 || ret < -4095)
@@ -306,7 +309,7 @@ int __epoll_pwait2_time64(int epfd, struct epoll_event *events, int maxevents,
 			  const struct __kernel_timespec *timeout,
 			  const sigset_t *sigmask);
 
-/* What epoll_pwait2() is in a program that is compiled with _TIME_BITS=64. */
+/* The epoll_pwait2() of a program that is compiled with _TIME_BITS=64. */
 int __epoll_pwait2_time64(int epfd, struct epoll_event *events, int maxevents,
 			  const struct __kernel_timespec *timeout,
 			  const sigset_t *sigmask)
@@ -316,7 +319,7 @@ int __epoll_pwait2_time64(int epfd, struct epoll_event *events, int maxevents,
 
 #endif
 
-/* A call of epoll, or one of io_uring, through which epoll can be called. */
+/* A call of epoll or of io_uring, which can make calls of epoll. */
 static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 {
 	switch (nr) {
@@ -337,7 +340,7 @@ static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 
 #ifdef __x86_64__
 
-/* Where syscall() goes, which is in syscall.S. */
+/* syscall(), in syscall.S, jumps to these. */
 DEVEPOLL_HIDDEN long devepoll_syscall_of_epoll(long nr, long a, long b, long c,
 					       long d, long e, long f);
 DEVEPOLL_HIDDEN long devepoll_syscall_failed(long ret);
@@ -356,9 +359,10 @@ long devepoll_syscall_failed(long ret)
 #else
 
 /*
- * Reads more arguments than there may be, as everyone who implements it.  The
- * call is made in raw_call.S, whose frame on i386 is that of the C library's
- * syscall(): a child of clone(2) that has one on its own stack finds it there.
+ * This function, like any implementation of syscall(), may read more arguments
+ * than there are.  raw_call.S makes the call.  On i386, its stack frame is the
+ * same as that of syscall() in the C library, so a child of clone(2) that was
+ * given a stack with such a frame finds what it expects.
  */
 long syscall(long nr, ...)
 {

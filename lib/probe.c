@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * Why the device refused an fd, found out without touching the fd's file.
+ * Find out why the device refused an fd, without touching the file of the fd.
  *
- * The device tells how many entries of a write(2) took effect, not which, nor
- * why the others did not.  In-tree epoll refuses the same files and says why,
- * and it does so before it looks for the fd in its set: removing a file from
- * an epoll set that it was never in changes nothing, and does not call the
- * file's poll operation (which would use up the event of a psi trigger or of
- * /proc/mounts).
+ * The device reports how many entries of a write(2) took effect, but not which
+ * of them, and not why the others did not.  In-tree epoll refuses the same
+ * files and reports the reason, and it does so before it looks for the fd in
+ * its interest list.  Removing a file from an epoll instance that does not
+ * contain it changes nothing, and does not call the poll operation of the file
+ * (which would consume the event of a psi trigger or of /proc/mounts).
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -32,7 +32,7 @@ void devepoll_probe_end(struct devepoll_probe *probe)
 		close(probe->epfd);
 }
 
-/* What removing fd from the epoll set epfd, where it is not, gives. */
+/* The error of removing fd from the epoll instance epfd, which lacks it. */
 static int refusal(int epfd, int fd)
 {
 	struct epoll_event unused = { 0 };
@@ -40,7 +40,7 @@ static int refusal(int epfd, int fd)
 	return epoll_ctl(epfd, EPOLL_CTL_DEL, fd, &unused) < 0 ? -errno : 0;
 }
 
-/* Known by its device number, since a node can have any name. */
+/* The device number decides, because a node can have any name. */
 static bool is_our_device(const struct devepoll *set, int fd)
 {
 	struct stat ours, theirs;
@@ -49,21 +49,21 @@ static bool is_our_device(const struct devepoll *set, int fd)
 	       S_ISCHR(theirs.st_mode) && theirs.st_rdev == ours.st_rdev;
 }
 
-/* Only an epoll file can say that it lacks a member; the others: EINVAL. */
+/* Only an epoll instance fails with ENOENT; other files fail with EINVAL. */
 static bool is_epoll(int epfd, int fd)
 {
 	return refusal(fd, epfd) == -ENOENT;
 }
 
 /**
- * devepoll_probe_fd() - tell whether an fd can be a member at all
+ * devepoll_probe_fd() - check whether an fd can be added at all
  * @probe: between devepoll_probe_begin() and devepoll_probe_end()
- * @fd: the fd; not the probe's own
+ * @fd: the fd, which must not be that of the probe
  *
- * Return: 0 where it can, so that only want of room keeps it out; or
- * -EBADF: it is not open, or O_PATH;
- * -ELOOP: its file is the device or an epoll file;
- * or why there is no epoll set to ask with.
+ * Return: 0 if it can, so that only a lack of room prevents it; or
+ * -EBADF: the fd is not open, or was opened with O_PATH;
+ * -ELOOP: its file is the device or an epoll instance;
+ * or the reason why the probe has no epoll instance.
  */
 int devepoll_probe_fd(const struct devepoll_probe *probe, int fd)
 {
@@ -73,7 +73,7 @@ int devepoll_probe_fd(const struct devepoll_probe *probe, int fd)
 		return probe->epfd;
 
 	err = refusal(probe->epfd, fd);
-	/* The device takes a file that can't be polled, epoll does not. */
+	/* Unlike epoll, the device takes files that do not support polling. */
 	if (err && err != -ENOENT && err != -EPERM)
 		return err;
 	if (is_our_device(probe->set, fd) || is_epoll(probe->epfd, fd))

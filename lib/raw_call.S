@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * raw_call() for i386, where a sixth argument goes into the frame pointer.  A
- * thread can be cancelled inside, and its stack unwound from here: so each push
- * is told to the unwinder, which inline assembly can't do.
+ * raw_call() for i386, where the sixth argument is passed in the frame pointer.
+ * A thread can be canceled in this function, and its stack unwound from there.
+ * Each push is therefore described to the unwinder, which inline assembly can't
+ * do.
  */
 #ifdef __i386__
 

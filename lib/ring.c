@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * Rings of io_uring under the preload: when the program enters one, entries
- * IORING_OP_EPOLL_CTL for sets of the device become commands of the device,
- * which do the same and complete with the same results.
+ * io_uring under the preload library: when the program enters a ring,
+ * IORING_OP_EPOLL_CTL entries for instances of the device become commands of
+ * the device, which do the same and complete with the same results.
  *
- * There is no list of rings, as there is none of sets: a ring is mapped for as
- * long as it is looked at, so that it ends when the program closes it, under
- * whatever number and in whichever process.  What can't be asked of a ring is
- * where the parts of its mapping are; but that is the same for all rings of one
- * size and kind, and these shapes are remembered.
+ * This library keeps no list of rings, just as it keeps none of instances.  It
+ * maps a ring only while it inspects the ring, so the ring disappears when the
+ * program closes it, under any number and in any process.  The kernel does not
+ * report the offsets in the mapping of an existing ring.  They are the same for
+ * all rings of one size and kind, so the library remembers these shapes.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@
 #include "door.h"
 #include "ring.h"
 
-/* What older headers don't know. */
+/* Older headers lack these. */
 #define SETUP_NO_MMAP		(1U << 14)
 #define SETUP_REGISTERED_ONLY	(1U << 15)
 #define SETUP_NO_SQARRAY	(1U << 16)
@@ -31,20 +31,20 @@
 #define REGISTER_RESIZE_RINGS	33
 #define REGISTER_USE_REGISTERED	(1U << 31)
 
-/* The kinds of rings whose entries can be found: of others there is no word. */
+/* The flags of rings whose entries the library can find. */
 #define SETUP_FAMILIAR	((SETUP_CQE_MIXED << 1) - 1 - IORING_SETUP_SQPOLL - \
 			 SETUP_NO_MMAP - SETUP_REGISTERED_ONLY)
 
-/* Where an entry has the bytes of a command. */
+/* The offset of the bytes of a command in an entry. */
 #define SQE_COMMAND	48
 
-/* A number that an entry names as a set, and whether it is one of ours. */
+/* An fd that an entry names as an instance, and whether it is the device. */
 struct named {
 	int fd;
 	bool ours;
 };
 
-/* The size and the kind of a ring, and where the parts of its mapping are. */
+/* The size and kind of a ring, and the offsets in its mapping. */
 struct shape {
 	struct io_sqring_offsets sq;
 	uint32_t cq_entries_at;
@@ -54,8 +54,9 @@ struct shape {
 };
 
 /*
- * An entry of @shapes does not change once its @ready is set.  @hints has the
- * shape of the ring that was made last under a number; numbers share places.
+ * An element of @shapes does not change once its @ready is set.  @hints has the
+ * shape of the last ring that was created with an fd number; several numbers
+ * share an element.
  */
 #define MAX_SHAPES	64
 static struct shape shapes[MAX_SHAPES];
@@ -66,7 +67,7 @@ static atomic_uchar hints[256];
 
 static atomic_bool sets_expected;
 
-/* A ring while it is looked at. */
+/* A ring during its inspection. */
 struct view {
 	const struct shape *shape;
 	char *ring;
@@ -76,9 +77,9 @@ struct view {
 };
 
 /**
- * devepoll_ring_expect_sets() - there are sets of the device now
+ * devepoll_ring_expect_sets() - note that the process has an instance now
  *
- * Before that there is nothing in any ring that concerns us.
+ * Before this call, no ring can contain an entry for the device.
  */
 void devepoll_ring_expect_sets(void)
 {
@@ -96,8 +97,8 @@ static atomic_uchar *hint(int fd)
 }
 
 /*
- * A ring tells its sizes, and not where its parts are: rings of two shapes that
- * have the same sizes can't be told apart, and are not looked at.
+ * A ring contains its sizes, but not its offsets.  Rings of two shapes with the
+ * same sizes can't be told apart, so the library does not inspect them.
  */
 static bool is_unclear(unsigned int nr, const struct shape *shape)
 {
@@ -117,8 +118,8 @@ static bool is_unclear(unsigned int nr, const struct shape *shape)
 }
 
 /*
- * The number of a shape; MAX_SHAPES if there have been too many of them, or if
- * its rings would be taken for others that are looked at.
+ * The index of a shape; or MAX_SHAPES if there are too many shapes, or if rings
+ * of this shape would be mistaken for others that the library inspects.
  */
 static unsigned int remember(const struct shape *shape)
 {
@@ -134,13 +135,13 @@ static unsigned int remember(const struct shape *shape)
 	hidden = is_unclear(nr, shape);
 	if (nr >= MAX_SHAPES || (hidden && are_sets_expected()))
 		return MAX_SHAPES;
-	/* Two threads may remember the same twice. */
+	/* Two threads may add the same shape twice. */
 	i = atomic_fetch_add_explicit(&nr_shapes, 1, memory_order_relaxed);
 	if (i >= MAX_SHAPES)
 		return MAX_SHAPES;
 	shapes[i] = *shape;
 	atomic_store(&unclear[i], hidden);
-	/* Pairs with the loads of it. */
+	/* Pairs with the acquire loads of ready[]. */
 	atomic_store_explicit(&ready[i], true, memory_order_release);
 	return i;
 }
@@ -150,13 +151,13 @@ static unsigned int remember_ring(const struct io_uring_params *params,
 {
 	struct shape shape;
 
-	/* Compared as bytes. */
+	/* Shapes are compared as bytes. */
 	memset(&shape, 0, sizeof(shape));
 	shape.sq = params->sq_off;
 	shape.cq_entries_at = params->cq_off.ring_entries;
 	shape.entries = params->sq_entries;
 	shape.cq_entries = params->cq_entries;
-	/* The rest does not say where the parts are. */
+	/* The other flags do not affect the offsets. */
 	shape.flags = flags & (IORING_SETUP_SQE128 | SETUP_NO_SQARRAY |
 			       IORING_SETUP_IOPOLL);
 	return remember(&shape);
@@ -164,16 +165,17 @@ static unsigned int remember_ring(const struct io_uring_params *params,
 
 /**
  * devepoll_ring_setup() - io_uring_setup(2)
- * @entries: as there
- * @params: as there
+ * @entries: as for io_uring_setup(2)
+ * @params: as for io_uring_setup(2)
  *
- * A ring whose entries can't be seen before the kernel takes them is refused
- * once there are sets that they could be for.
+ * Once the process has an instance of the device, the call refuses a ring whose
+ * entries the library can't see before the kernel takes them.
  *
- * Return: as there, or
- * -EPERM: a ring that the kernel polls by itself;
- * -EINVAL: another kind of ring whose entries can't be found;
- * -ENOMEM: too many kinds of rings, or one that can't be told from another.
+ * Return: as io_uring_setup(2), or
+ * -EPERM: the kernel would poll the ring by itself;
+ * -EINVAL: the entries of the ring can't be found for another reason;
+ * -ENOMEM: there are too many kinds of rings, or the ring can't be told apart
+ * from another kind.
  */
 long devepoll_ring_setup(unsigned int entries, void *params)
 {
@@ -249,7 +251,7 @@ static size_t sqe_size(const struct shape *shape)
 	       !!(shape->flags & IORING_SETUP_SQE128);
 }
 
-/* Whether the ring behind the number is of this shape; then it is mapped. */
+/* Map the ring if it has this shape. */
 static bool map_as(struct view *view, int fd, const struct shape *shape)
 {
 	view->shape = shape;
@@ -264,7 +266,7 @@ static bool map_as(struct view *view, int fd, const struct shape *shape)
 	return false;
 }
 
-/* Another kind of file may not be mapped: to read it could be fatal. */
+/* Other files must not be mapped, because reading them could be fatal. */
 static bool is_ring(int fd)
 {
 	long ret = raw_call(SYS_io_uring_enter, fd, 0, 0, 0, 0, 0);
@@ -306,7 +308,7 @@ static struct io_uring_sqe *entry(const struct view *view, uint32_t place)
 
 static bool is_change(const struct io_uring_sqe *sqe)
 {
-	/* Pairs with the release in translate(). */
+	/* Pairs with the release store in translate(). */
 	return __atomic_load_n(&sqe->opcode, __ATOMIC_ACQUIRE) ==
 	       IORING_OP_EPOLL_CTL;
 }
@@ -321,7 +323,7 @@ static bool is_ours(struct named *named, int fd)
 	return named->ours;
 }
 
-/* Makes a change into a command, unless the kernel is to say what is wrong. */
+/* Turn a change into a command, unless the kernel should report an error. */
 static void translate(struct io_uring_sqe *sqe, size_t size,
 		      struct named *named)
 {
@@ -343,7 +345,7 @@ static void translate(struct io_uring_sqe *sqe, size_t size,
 	}
 	memset(&made, 0, sizeof(made));
 	made.opcode = old.opcode;
-	/* The number of a set is never one of the ring's own table. */
+	/* The fd of an instance is never an index of a registered file. */
 	made.flags = old.flags & ~IOSQE_FIXED_FILE;
 	made.fd = old.fd;
 	made.cmd_op = DEVEPOLL_EPOLL_CTL(op);
@@ -353,16 +355,17 @@ static void translate(struct io_uring_sqe *sqe, size_t size,
 	memcpy(sqe, &made, sizeof(made));
 	memset((char *)sqe + sizeof(made), 0, size - sizeof(made));
 	/*
-	 * At last: until then another thread that enters sees a change, and
-	 * waits for us.  Pairs with is_change().
+	 * This store comes last: until then, another thread that enters the
+	 * ring sees a change, and waits for this thread.  Pairs with
+	 * is_change().
 	 */
 	__atomic_store_n(&sqe->opcode, IORING_OP_URING_CMD, __ATOMIC_RELEASE);
 }
 
 /*
- * Two threads may enter one ring at once, and each has to find all that is
- * pending as the kernel shall see it.  A lock by the number of the process is
- * free in the child of a fork that found it taken.
+ * Two threads may enter one ring at once, and all pending entries must be
+ * translated before either calls the kernel.  The lock holds the process ID,
+ * so it is free in a child of fork(2) if a thread of the parent held it.
  */
 static _Atomic int looking;
 
@@ -392,7 +395,7 @@ static void look_end(const uint64_t *signals)
 		 KERNEL_SIGSET_SIZE, 0, 0);
 }
 
-/* All that is pending, as another thread may have the kernel take ours. */
+/* Translate all pending entries, because another thread may submit ours. */
 static void translate_pending(const struct view *view)
 {
 	struct named named = { .fd = -1 };
@@ -428,7 +431,7 @@ static void look(int fd)
 
 	if (!map_ring(&view, fd))
 		return;
-	/* No change can be made by a ring whose completions are polled for. */
+	/* A ring with IORING_SETUP_IOPOLL can't contain changes. */
 	if (!(view.shape->flags & IORING_SETUP_IOPOLL) &&
 	    read_word(&view, view.shape->sq.head) !=
 	    read_word(&view, view.shape->sq.tail)) {
@@ -443,14 +446,14 @@ static void look(int fd)
 
 /**
  * devepoll_ring_enter() - io_uring_enter(2)
- * @fd: as there, and so are the others
- * @to_submit: as above
- * @min_complete: as above
- * @flags: as above
- * @arg: as above
- * @size: as above
+ * @fd: as for io_uring_enter(2)
+ * @to_submit: as for io_uring_enter(2)
+ * @min_complete: as for io_uring_enter(2)
+ * @flags: as for io_uring_enter(2)
+ * @arg: as for io_uring_enter(2)
+ * @size: as for io_uring_enter(2)
  *
- * Return: as there.
+ * Return: as io_uring_enter(2).
  */
 long devepoll_ring_enter(int fd, unsigned int to_submit,
 			 unsigned int min_complete, unsigned int flags,
@@ -465,15 +468,17 @@ long devepoll_ring_enter(int fd, unsigned int to_submit,
 
 /**
  * devepoll_ring_register() - io_uring_register(2)
- * @fd: as there, and so are the others
- * @opcode: as above
- * @arg: as above
- * @nr: as above
+ * @fd: as for io_uring_register(2)
+ * @opcode: as for io_uring_register(2)
+ * @arg: as for io_uring_register(2)
+ * @nr: as for io_uring_register(2)
  *
- * What would hide a ring is refused as by a kernel that does not know of it:
- * to enter it by another number than its own, and to give it another size.
+ * The call refuses what would hide a ring from the library, in the same way as
+ * a kernel that does not support it: entering the ring with another number than
+ * its fd, and changing its size.
  *
- * Return: as there.
+ * Return: as io_uring_register(2), or
+ * -EINVAL: the call is refused.
  */
 long devepoll_ring_register(int fd, unsigned int opcode, void *arg,
 			    unsigned int nr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * What the preload does about the rings of io_uring of a program that changes
- * its sets by entries of them.
+ * How the preload library handles the rings of a program that changes its
+ * interest lists with io_uring entries.
  */
 #ifndef DEVEPOLL_RING_H
 #define DEVEPOLL_RING_H

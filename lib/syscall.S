@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * syscall() of the preload for x86-64.  A child of clone(2) can return from it
- * on a stack of its own, which has a return address at its top and nothing of
- * ours: so there is no frame where the call is made.
+ * syscall() of the preload library for x86-64.  A child of clone(2) can return
+ * from it on a stack of its own, which contains only a return address at its
+ * top.  This function therefore has no stack frame when it makes the call.
  */
 #ifdef __x86_64__
 
 #include <sys/syscall.h>
 
-	/* With the arguments where they are. */
+	/* A jump leaves the arguments in their registers. */
 	.macro epolls number
 	cmpq	$\number, %rdi
 	je	devepoll_syscall_of_epoll
@@ -26,7 +26,7 @@ syscall:
 	epolls	SYS_epoll_pwait2
 	epolls	SYS_epoll_create1
 	epolls	SYS_epoll_create
-	/* The three of io_uring follow one another. */
+	/* The three numbers of io_uring are consecutive. */
 	leaq	-SYS_io_uring_setup(%rdi), %rax
 	cmpq	$SYS_io_uring_register - SYS_io_uring_setup, %rax
 	jbe	devepoll_syscall_of_epoll

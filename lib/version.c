@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * The version, which the Makefile takes from the file VERSION.
+ * The version of the library, which the Makefile takes from the file VERSION.
  */
 #include "devepoll.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * Sleeping until there are events.
+ * Waiting for events.
  */
 #include <errno.h>
 #include <poll.h>
