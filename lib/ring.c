@@ -38,6 +38,9 @@
 /* The offset of the bytes of a command in an entry. */
 #define SQE_COMMAND	48
 
+/* The size of the page that holds only the lock. */
+#define LOCK_SIZE	4096
+
 /* An fd that an entry names as an instance, and whether it is the device. */
 struct named {
 	int fd;
@@ -205,16 +208,26 @@ long devepoll_ring_setup(unsigned int entries, void *params)
 	return -ENOMEM;
 }
 
-static void *map(int fd, size_t size, uint64_t offset)
+static void *map_with(int flags, int fd, size_t size, uint64_t offset)
 {
 #ifdef __LP64__
-	long ret = raw_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_POPULATE, fd, offset);
+	long ret = raw_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, flags,
+			    fd, offset);
 #else
-	long ret = raw_call(SYS_mmap2, 0, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_POPULATE, fd, offset >> 12);
+	long ret = raw_call(SYS_mmap2, 0, size, PROT_READ | PROT_WRITE, flags,
+			    fd, offset >> 12);
 #endif
 	return ret < 0 && ret >= -4095 ? NULL : (void *)ret;
+}
+
+static void *map(int fd, size_t size, uint64_t offset)
+{
+	return map_with(MAP_SHARED | MAP_POPULATE, fd, size, offset);
+}
+
+static void *map_memory(size_t size)
+{
+	return map_with(MAP_PRIVATE | MAP_ANONYMOUS, -1, size, 0);
 }
 
 static void unmap(void *address, size_t size)
@@ -364,33 +377,51 @@ static void translate(struct io_uring_sqe *sqe, size_t size,
 
 /*
  * Two threads may enter one ring at once, and all pending entries must be
- * translated before either calls the kernel.  The lock holds the process ID,
- * so it is free in a child of fork(2) if a thread of the parent held it.
+ * translated before either calls the kernel.
+ *
+ * The lock belongs to the memory that the threads share, whatever the IDs of
+ * their processes are.  It lies in a page that the kernel zeroes in a child of
+ * fork(2), which does not have the thread that held it.  If a system call filter
+ * refuses that, the child can wait for ever.
  */
-static _Atomic int looking;
+static atomic_int *_Atomic lock_page;
 
-static void look_begin(uint64_t *signals)
+static atomic_int *looking(void)
 {
-	const uint64_t all = ~0ULL;
-	int me, holder;
+	atomic_int *page = atomic_load_explicit(&lock_page,
+						memory_order_acquire);
+	atomic_int *first = NULL;
 
+	if (page)
+		return page;
+	page = map_memory(LOCK_SIZE);
+	if (!page)
+		return NULL;
+	raw_call(SYS_madvise, (long)page, LOCK_SIZE, MADV_WIPEONFORK, 0, 0, 0);
+	if (atomic_compare_exchange_strong(&lock_page, &first, page))
+		return page;
+	unmap(page, LOCK_SIZE);
+	return first;
+}
+
+/* Signals are blocked: a handler that enters a ring would wait for this. */
+static bool look_begin(uint64_t *signals)
+{
+	atomic_int *lock = looking();
+	const uint64_t all = ~0ULL;
+
+	if (!lock)
+		return false;
 	raw_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all,
 		 (long)signals, KERNEL_SIGSET_SIZE, 0, 0);
-	me = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	for (;;) {
-		holder = 0;
-		if (atomic_compare_exchange_strong(&looking, &holder, me))
-			return;
-		if (holder != me)
-			atomic_compare_exchange_strong(&looking, &holder, 0);
-		else
-			raw_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-	}
+	while (atomic_exchange_explicit(lock, 1, memory_order_acquire))
+		raw_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	return true;
 }
 
 static void look_end(const uint64_t *signals)
 {
-	atomic_store_explicit(&looking, 0, memory_order_release);
+	atomic_store_explicit(looking(), 0, memory_order_release);
 	raw_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)signals, 0,
 		 KERNEL_SIGSET_SIZE, 0, 0);
 }
@@ -412,10 +443,9 @@ static void translate_pending(const struct view *view)
 		sqe = entry(view, place);
 		any = sqe && is_change(sqe);
 	}
-	if (!any)
+	if (!any || !look_begin(&signals))
 		return;
 
-	look_begin(&signals);
 	for (place = read_word(view, view->shape->sq.head); place != tail &&
 	     tail - place <= view->shape->entries; place++) {
 		sqe = entry(view, place);

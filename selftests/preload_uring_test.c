@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -354,6 +355,7 @@ struct shared {
 	int set;
 	pthread_mutex_t submitting, completing;
 	atomic_int results[THREADS];
+	atomic_bool enough;
 };
 
 struct one {
@@ -425,6 +427,68 @@ TEST_F(by_ring, threads_enter_one_ring)
 	}
 	for (i = 0; i < THREADS; i++)
 		EXPECT_EQ(0, task_join(&tasks[i]));
+}
+
+static long change_until_told(void *arg)
+{
+	struct one *one = arg;
+	int fd = eventfd_new();
+	long wrong = 0;
+
+	while (!one->shared->enough) {
+		wrong += change_among(one, EPOLL_CTL_ADD, fd) != 0;
+		wrong += change_among(one, EPOLL_CTL_DEL, fd) != 0;
+	}
+	return wrong;
+}
+
+/* The first process of a namespace of its own, as its parent may be of its. */
+static pid_t fork_as_first(void)
+{
+	return syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL,
+		       NULL);
+}
+
+#define FORKS	100
+
+/* Forks while another thread has its changes made; no number tells them apart. */
+static int fork_beside_changes(unsigned int setup, int set)
+{
+	struct raw_ring rings[2];
+	struct shared shared = {
+		.ring = &rings[0],
+		.set = set,
+		.submitting = PTHREAD_MUTEX_INITIALIZER,
+		.completing = PTHREAD_MUTEX_INITIALIZER,
+	};
+	struct one one = { .shared = &shared };
+	struct task task;
+	int i, ret = 0;
+	pid_t child;
+
+	if (getpid() != 1 || raw_ring_open(&rings[0], setup, RAW_ENTRIES) ||
+	    raw_ring_open(&rings[1], setup, RAW_ENTRIES) ||
+	    task_start(&task, change_until_told, &one))
+		return 2;
+	for (i = 0; i < FORKS && !ret; i++) {
+		child = fork_as_first();
+		if (child == 0)
+			_exit(getpid() != 1 || !works_by(&rings[1], set));
+		ret = child < 0 ? 3 : reap(child);
+	}
+	shared.enough = true;
+	return task_join(&task) ? 4 : ret;
+}
+
+TEST_F(by_ring, child_of_fork_does_not_wait_for_a_thread_that_it_has_not)
+{
+	pid_t child;
+
+	NEEDS_THREADS();
+	child = fork_as_first();
+	if (child == 0)
+		_exit(fork_beside_changes(variant->setup, self->set));
+	EXPECT_EQ(0, reap(child));
 }
 
 TEST_F(by_ring, set_works_where_a_filter_refuses_the_door)
