@@ -23,25 +23,38 @@
 #include "ring.h"
 
 /*
- * The fd numbers that last referred to an epoll instance.  This only decides
- * which call is tried first, so several numbers may share an element, and
- * stores may be lost.
+ * What an fd number last referred to.  This only decides which call is tried
+ * first, so several numbers may share an element, and stores may be lost.
  */
-static atomic_uchar epolls[1024];
+enum found {
+	FOUND_NOTHING,
+	FOUND_DEVICE,
+	FOUND_EPOLL,
+};
 
-static atomic_uchar *guess(int epfd)
+static atomic_uchar guesses[1024];
+
+static atomic_uchar *place(int epfd)
 {
-	return &epolls[(unsigned int)epfd % (sizeof(epolls) / sizeof(*epolls))];
+	return &guesses[(unsigned int)epfd %
+			(sizeof(guesses) / sizeof(*guesses))];
 }
 
-static bool is_epoll_by_guess(int epfd)
+static enum found guess(int epfd)
 {
-	return atomic_load_explicit(guess(epfd), memory_order_relaxed);
+	return atomic_load_explicit(place(epfd), memory_order_relaxed);
 }
 
-static void set_guess(int epfd, bool is_epoll)
+static void set_guess(int epfd, enum found found)
 {
-	atomic_store_explicit(guess(epfd), is_epoll, memory_order_relaxed);
+	atomic_store_explicit(place(epfd), found, memory_order_relaxed);
+}
+
+/* It was opened here, inherited over execve(2), or received by a socket. */
+static void found_device(int epfd)
+{
+	devepoll_ring_expect_sets();
+	set_guess(epfd, FOUND_DEVICE);
 }
 
 /* The environment variables, as bits. */
@@ -113,8 +126,7 @@ static long create(int flags)
 		return -EINVAL;
 	fd = devepoll_door_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
 	if (fd >= 0) {
-		set_guess(fd, false);
-		devepoll_ring_expect_sets();
+		found_device(fd);
 		return fd;
 	}
 	err = fd;
@@ -124,7 +136,7 @@ static long create(int flags)
 	fd = raw_call(SYS_epoll_create1, flags, 0, 0, 0, 0, 0);
 	if (fd < 0)
 		return fd;
-	set_guess(fd, true);
+	set_guess(fd, FOUND_EPOLL);
 	if (is_set(VERBOSE))
 		tell_fallback(-err);
 	return fd;
@@ -206,18 +218,39 @@ static bool is_device_after_all(int epfd, long ret)
 	if (ret != -EINVAL && ret != -EBADF && ret != -EPERM)
 		return false;
 	/* A filter may make the check impossible, so drop the guess first. */
-	set_guess(epfd, false);
-	return devepoll_door_is_device(epfd);
+	set_guess(epfd, FOUND_NOTHING);
+	if (!devepoll_door_is_device(epfd))
+		return false;
+	found_device(epfd);
+	return true;
 }
 
 /* The file does not seem to be the device. */
-static __attribute_noinline__
-long on_epoll(long nr, long a, long b, long c, long d, long e, long f)
+static long on_epoll(long nr, long a, long b, long c, long d, long e, long f)
 {
 	long ret = raw_call(nr, a, b, c, d, e, f);
 
 	if (is_device_after_all(a, ret))
 		return on_device(nr, a, b, c, d, e, f);
+	return ret;
+}
+
+/* The number is not known to refer to the device. */
+static __attribute_noinline__
+long on_other(long nr, long a, long b, long c, long d, long e, long f)
+{
+	long ret;
+
+	if (guess(a) == FOUND_EPOLL)
+		return on_epoll(nr, a, b, c, d, e, f);
+	ret = on_device(nr, a, b, c, d, e, f);
+	if (ret == -ENOTTY) {
+		set_guess(a, FOUND_EPOLL);
+		return on_epoll(nr, a, b, c, d, e, f);
+	}
+	/* An error may mean that the fd is not open. */
+	if (ret >= 0 || devepoll_door_is_device(a))
+		found_device(a);
 	return ret;
 }
 
@@ -227,13 +260,13 @@ long on_either(long nr, long a, long b, long c, long d, long e, long f)
 {
 	long ret;
 
-	if (!is_epoll_by_guess(a)) {
+	if (guess(a) == FOUND_DEVICE) {
 		ret = on_device(nr, a, b, c, d, e, f);
 		if (ret != -ENOTTY)
 			return ret;
-		set_guess(a, true);
+		set_guess(a, FOUND_EPOLL);
 	}
-	return on_epoll(nr, a, b, c, d, e, f);
+	return on_other(nr, a, b, c, d, e, f);
 }
 
 /* Return from a system call in the same way as the C library. */

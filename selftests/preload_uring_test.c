@@ -2,13 +2,17 @@
 /*
  * libdevepoll-preload.so: sets that are changed by entries IORING_OP_EPOLL_CTL
  * of a ring, as libuv changes its own; on epoll the same.
+ *
+ * This program, started with "--without-set", changes a set that it was given.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "kselftest_harness.h"
 
@@ -79,6 +83,103 @@ static bool works_by(struct raw_ring *r, int set)
 		ready(set) == -ENOMSG;
 	close(fd);
 	return right;
+}
+
+/* A call of epoll for a set that the program knows nothing of yet. */
+static bool call_first(const char *first, int set, int fd)
+{
+	if (!strcmp(first, "wait"))
+		return ready(set) == -ENOMSG;
+	if (!strcmp(first, "change"))
+		return add(set, fd, EPOLLIN) == 0 &&
+		       epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL) == 0;
+	return epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL) == -1 && errno == ENOENT;
+}
+
+/* The exit status of a program that has made no set. */
+static int go_on(const char *given, int fd, const char *first)
+{
+	int set = strcmp(given, "received") ? fd : receive_fd(fd);
+	struct raw_ring r;
+
+	if (raw_ring_open(&r, 0, RAW_ENTRIES))
+		return 2;
+	if (!call_first(first, set, r.fd))
+		return 3;
+	return !works_by(&r, set);
+}
+
+static __attribute__((constructor)) void begin_without_set(int argc,
+							   char **argv)
+{
+	if (argc == 5 && !strcmp(argv[1], WITHOUT_SET))
+		_exit(go_on(argv[2], atoi(argv[3]), argv[4]));
+}
+
+static int start(const char *given, int fd, const char *first)
+{
+	pid_t child = fork();
+	char number[16];
+
+	if (child == 0) {
+		snprintf(number, sizeof(number), "%d", fd);
+		execl("/proc/self/exe", "/proc/self/exe", WITHOUT_SET, given,
+		      number, first, NULL);
+		_exit(127);
+	}
+	return child < 0 ? -errno : reap(child);
+}
+
+FIXTURE(given)
+{
+	int set;
+};
+
+FIXTURE_VARIANT(given)
+{
+	bool on_epoll;
+	const char *first;
+};
+
+#define GIVEN(name, epoll, call)					\
+	FIXTURE_VARIANT_ADD(given, name) {				\
+		.on_epoll = epoll,					\
+		.first = call,						\
+	}
+
+GIVEN(epoll_wait, true, "wait");
+GIVEN(device_wait, false, "wait");
+GIVEN(epoll_change, true, "change");
+GIVEN(device_change, false, "change");
+GIVEN(epoll_error, true, "error");
+GIVEN(device_error, false, "error");
+
+FIXTURE_SETUP(given)
+{
+	/* dup: stays open */
+	self->set = dup(variant->on_epoll ? epoll_by_libc() :
+					    epoll_create1(0));
+	ASSERT_EQ(variant->on_epoll, is_set_of_epoll(self->set));
+	ASSERT_EQ(!variant->on_epoll, is_set_of_the_device(self->set));
+}
+
+FIXTURE_TEARDOWN(given)
+{
+}
+
+TEST_F(given, set_that_is_inherited_is_changed_by_a_ring)
+{
+	EXPECT_EQ(0, start("inherited", self->set, variant->first));
+}
+
+TEST_F(given, set_that_is_received_is_changed_by_a_ring)
+{
+	int fds[2];
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
+	ASSERT_EQ(0, send_fd(fds[1], self->set));
+	ASSERT_EQ(0, close(self->set));
+	EXPECT_EQ(0, start("received", fds[0], variant->first));
 }
 
 FIXTURE(by_ring)

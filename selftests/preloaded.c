@@ -83,15 +83,17 @@ int early_set = -1;
 int early_errno;
 bool early_works;
 
-static void make_early_set(void)
+static void make_early_set(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], WITHOUT_SET))
+		return;
 	errno = EARLY_ERRNO;
 	early_set = epoll_create1(EPOLL_CLOEXEC);
 	early_errno = errno;
 	early_works = works(early_set);
 }
 
-typedef void (*early_function)(void);
+typedef void (*early_function)(int argc, char **argv);
 static early_function const early __attribute__((section(".preinit_array"),
 						 used)) = make_early_set;
 

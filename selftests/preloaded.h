@@ -25,7 +25,11 @@ int ready(int set);
 /* Whether a set that has nothing to report does what it is there for. */
 bool works(int set);
 
-/* Made before the constructors of any library, the C library's among them. */
+/*
+ * Made before the constructors of any library, the C library's among them;
+ * but not in a program that is started with this word.
+ */
+#define WITHOUT_SET	"--without-set"
 extern int early_set;
 extern int early_errno;
 extern bool early_works;
