@@ -14,6 +14,7 @@
 #include <linux/devpoll.h>
 
 #include "core/instance.h"
+#include "core/relay.h"
 #include "core/stats.h"
 #include "device.h"
 #include "faces/access.h"
@@ -71,6 +72,7 @@ static int device_release(struct inode *inode, struct file *file)
 	dep_onesig_free(inst);
 	dep_area_free(inst);
 	dep_stats_leave(inst);
+	dep_relay_leave(inst);
 	dep_instance_free(inst);
 	return 0;
 }

@@ -13,13 +13,15 @@
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/nest.h"
 #include "core/relay.h"
 #include "core/stats.h"
 #include "core/worker.h"
 #include "device.h"
 #include "faces/access.h"
 #include "files/release.h"
-#include "files/watch.h"
+#include "files/table.h"
+#include "set/ready.h"
 #include "sinks/siginfo.h"
 
 module_param_named(max_fds, dep_max_fds, uint, 0444);
@@ -72,6 +74,7 @@ static int __init devepoll_init(void)
 	err = check_parameters();
 	if (err)
 		return err;
+	dep_nest_poll = dep_ready_poll;
 	err = dep_item_cache_init();
 	if (err)
 		return err;

@@ -10,7 +10,6 @@
 
 #include "core/instance.h"
 #include "core/limits.h"
-#include "core/relay.h"
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
 unsigned long dep_max_user_watches;
@@ -56,7 +55,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 
 /**
  * dep_instance_free() - free an instance whose items and pages are gone
- * @inst: the instance; nobody else knows it any more
+ * @inst: the instance; nobody else knows it any more, and no relay
  */
 void dep_instance_free(struct dep_instance *inst)
 {
@@ -67,7 +66,6 @@ void dep_instance_free(struct dep_instance *inst)
 	WARN_ON_ONCE(!list_empty(&inst->asks));
 	WARN_ON_ONCE(!list_empty(&inst->inner) || !list_empty(&inst->outer));
 
-	dep_relay_leave(inst);
 	dep_fdmap_destroy(&inst->interest);
 	kfree(inst);
 }

@@ -14,7 +14,6 @@
 #include "core/nest.h"
 #include "core/relay.h"
 #include "core/waiter.h"
-#include "sinks/siginfo.h"
 
 static struct kmem_cache *item_cache;
 
@@ -80,7 +79,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->handover = false;
 	item->nest = NULL;
 	item->peer = NULL;
-	item->siginfo = NULL;
+	item->extra = NULL;
 	return item;
 }
 
@@ -167,14 +166,15 @@ void dep_item_free(struct dep_item *item)
 {
 	dep_nest_free(item->nest);
 	dep_fdmap_free_leaf(item->leaf);
-	dep_siginfo_retire(item->siginfo);
+	if (item->extra)
+		item->extra->retire(item->extra);
 	kmem_cache_free(item_cache, item);
 }
 
 /* How many watches it counts as. */
 static s64 item_charge(const struct dep_item *item)
 {
-	return item->siginfo ? DEP_SIGNAL_CHARGE : 1;
+	return item->extra ? item->extra->charge : 1;
 }
 
 /**

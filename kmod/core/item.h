@@ -15,7 +15,6 @@
 
 struct dep_leaf;
 struct dep_nest;
-struct dep_siginfo;
 struct dep_watch;
 
 /* Bits of dep_item.mode; the upper ones are those of epoll_ctl(2). */
@@ -31,6 +30,17 @@ struct dep_watch;
 #define DEP_MODE_EDGE		((__force u32)EPOLLET)
 #define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
 #define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
+
+/**
+ * struct dep_extra - what a sink keeps for an item, beside it
+ * @charge: const: how many watches the item counts as
+ * @retire: const: called with nothing held when the item is freed, which may be
+ *	after its instance
+ */
+struct dep_extra {
+	u32 charge;
+	void (*retire)(struct dep_extra *extra);
+};
 
 /**
  * struct dep_item - one fd of an interest set
@@ -67,7 +77,7 @@ struct dep_watch;
  * @nest: L: what says that the file is a set, or NULL
  * @peer: L, while hooked: the next item of the same number, of another file
  * @leaf: the owner's, else: what to free with the item, or NULL
- * @siginfo: const: in a signal set: what stands in the queue of signals
+ * @extra: const: what its sink keeps beside it, or NULL
  */
 struct dep_item {
 	struct list_head link;
@@ -97,7 +107,7 @@ struct dep_item {
 		struct dep_item *peer;
 		struct dep_leaf *leaf;
 	};
-	struct dep_siginfo *siginfo;
+	struct dep_extra *extra;
 };
 
 /**
@@ -107,17 +117,26 @@ struct dep_item {
  *	fail.  Keeps dep_instance.pending
  * @forget: drop what is pending for the item; L is held.  Keeps
  *	dep_instance.pending
+ * @join: take a new item, which is charged and not hooked; M is held.  NULL if
+ *	there is nothing to do
  */
 struct dep_sink {
 	u16 unsure;
 	void (*post)(struct dep_instance *inst, struct dep_item *item,
 		     u16 events);
 	void (*forget)(struct dep_instance *inst, struct dep_item *item);
+	int (*join)(struct dep_item *item);
 };
 
 /* Bits that keys claim though the file does not have them: ask. */
 #define DEP_UNSURE_EVENTS \
 	((__force u16)(EPOLLPRI | EPOLLRDBAND | EPOLLWRBAND | EPOLLMSG))
+
+/* An exclusive item is one for ever. */
+static inline bool dep_item_is_exclusive(const struct dep_item *item)
+{
+	return item->mode & DEP_MODE_EXCLUSIVE;
+}
 
 /**
  * dep_item_list() - put an item on the list of asks

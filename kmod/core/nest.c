@@ -33,6 +33,9 @@ struct dep_nest {
 	struct dep_instance *inner;
 };
 
+__poll_t (*dep_nest_poll)(struct dep_instance *inner,
+			  unsigned int depth) __ro_after_init;
+
 /* All edges; nests nothing, and is taken under L. */
 static DEFINE_SPINLOCK(nest_lock);
 

@@ -5,8 +5,17 @@
 #ifndef DEVEPOLL_NEST_H
 #define DEVEPOLL_NEST_H
 
+#include <linux/poll.h>
+
 struct dep_instance;
 struct dep_nest;
+
+/*
+ * Whether a set in a set has events: dep_ready_poll(), which asks files, and so
+ * may come here again.
+ */
+extern __poll_t (*dep_nest_poll)(struct dep_instance *inner,
+				 unsigned int depth);
 
 struct dep_nest *dep_nest_link(struct dep_instance *outer,
 			       struct dep_instance *inner);

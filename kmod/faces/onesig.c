@@ -65,10 +65,15 @@ struct dep_onesig {
 	struct work_struct work;
 };
 
+static struct dep_siginfo *onesig_info(const struct dep_item *item)
+{
+	return container_of(item->extra, struct dep_siginfo, extra);
+}
+
 static void onesig_post(struct dep_instance *inst, struct dep_item *item,
 			u16 events)
 {
-	struct dep_siginfo *info = item->siginfo;
+	struct dep_siginfo *info = onesig_info(item);
 
 	lockdep_assert_held(&inst->lock);
 	item->revents |= events;
@@ -80,7 +85,7 @@ static void onesig_post(struct dep_instance *inst, struct dep_item *item,
 
 static void onesig_forget(struct dep_instance *inst, struct dep_item *item)
 {
-	struct dep_siginfo *info = item->siginfo;
+	struct dep_siginfo *info = onesig_info(item);
 
 	lockdep_assert_held(&inst->lock);
 	item->revents = 0;
@@ -90,10 +95,50 @@ static void onesig_forget(struct dep_instance *inst, struct dep_item *item)
 	WRITE_ONCE(inst->pending, inst->pending - 1);
 }
 
+/*
+ * A file of FUSE, or a device of CUSE, is asked by a program, which may never
+ * answer, and the worker, which can't be killed, would keep the set from being
+ * closed.
+ */
+static bool file_is_fuse(const struct file *file)
+{
+	const struct module *owner = file->f_op->owner;
+
+	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC ||
+	       (owner && !strcmp(owner->name, "cuse"));
+}
+
+/*
+ * Gives a new item its siginfo.  The caller has the file.
+ *
+ * -EPERM: a file of FUSE or a device of CUSE;
+ * -ENOSPC: parameter max_signals, or the person's part of it;
+ * -ENOMEM: no memory.
+ */
+static int onesig_join(struct dep_item *item)
+{
+	struct dep_onesig *onesig = item->inst->onesig;
+	struct dep_siginfo *info;
+
+	lockdep_assert_held(&item->inst->mtx);
+	if (file_is_fuse(item->file))
+		return -EPERM;
+	info = dep_siginfo_new(onesig->to, onesig->from, onesig->share,
+			       item->fd);
+	if (IS_ERR(info))
+		return PTR_ERR(info);
+	info->item = item;
+	item->extra = &info->extra;
+	percpu_counter_add(&item->inst->user->epoll_watches,
+			   info->extra.charge - 1);
+	return 0;
+}
+
 static const struct dep_sink onesig_sink = {
 	.unsure = DEP_UNSURE_EVENTS,
 	.post = onesig_post,
 	.forget = onesig_forget,
+	.join = onesig_join,
 };
 
 /* Takes the next siginfo that is due, and its events; NULL if there is none. */
@@ -194,48 +239,6 @@ static void onesig_work(struct work_struct *work)
 	/* Others are waiting for a worker, too. */
 	if (!onesig_send(onesig, false))
 		queue_work(onesig->asks->queue, &onesig->work);
-}
-
-/*
- * A file of FUSE, or a device of CUSE, is asked by a program, which may never
- * answer, and the worker, which can't be killed, would keep the set from being
- * closed.
- */
-static bool file_is_fuse(const struct file *file)
-{
-	const struct module *owner = file->f_op->owner;
-
-	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC ||
-	       (owner && !strcmp(owner->name, "cuse"));
-}
-
-/**
- * dep_onesig_join() - give a new item of a signal set its siginfo
- * @item: the item, charged and not hooked yet
- *
- * Context: process, dep_instance.mtx held; the caller has the file.
- * Return: 0, or
- * -EPERM: a file of FUSE or a device of CUSE;
- * -ENOSPC: parameter max_signals, or the person's part of it;
- * -ENOMEM: no memory.
- */
-int dep_onesig_join(struct dep_item *item)
-{
-	struct dep_onesig *onesig = item->inst->onesig;
-	struct dep_siginfo *info;
-
-	lockdep_assert_held(&item->inst->mtx);
-	if (file_is_fuse(item->file))
-		return -EPERM;
-	info = dep_siginfo_new(onesig->to, onesig->from, onesig->share,
-			       item->fd);
-	if (IS_ERR(info))
-		return PTR_ERR(info);
-	info->item = item;
-	item->siginfo = info;
-	percpu_counter_add(&item->inst->user->epoll_watches,
-			   DEP_SIGNAL_CHARGE - 1);
-	return 0;
 }
 
 static bool signal_is_usable(int signo)

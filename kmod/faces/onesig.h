@@ -7,7 +7,6 @@
 
 #include "core/instance.h"
 
-int dep_onesig_join(struct dep_item *item);
 long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
 		      unsigned long arg);
 void dep_onesig_free(struct dep_instance *inst);

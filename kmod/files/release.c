@@ -22,7 +22,7 @@
 
 #include "core/compat.h"
 #include "files/release.h"
-#include "files/watch.h"
+#include "files/table.h"
 
 /* __fput calls the first, and nothing else does; the other is __fput itself. */
 static const char * const release_symbols[] = {

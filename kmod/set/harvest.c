@@ -20,6 +20,7 @@
 #include <linux/sched/signal.h>
 
 #include "core/limits.h"
+#include "core/turn.h"
 #include "core/waiter.h"
 #include "set/harvest.h"
 #include "set/ready.h"
@@ -99,10 +100,10 @@ static enum harvest_verdict harvest_look(struct dep_harvest *harvest,
 		WRITE_ONCE(inst->turn_open, harvest->turn);
 
 	if (inst->pending && !fatal_signal_pending(current)) {
-		if (!dep_harvest_may_take(inst, harvest->turn) &&
+		if (!dep_turn_may_take(inst, harvest->turn) &&
 		    reader_is_gone(inst))
 			WRITE_ONCE(inst->turn_open, inst->turn);
-		if (dep_harvest_may_take(inst, harvest->turn))
+		if (dep_turn_may_take(inst, harvest->turn))
 			return HARVEST_TAKE;
 		blocked = true;
 	}

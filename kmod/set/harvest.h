@@ -6,7 +6,6 @@
 #define DEVEPOLL_HARVEST_H
 
 #include <linux/ktime.h>
-#include <linux/sched.h>
 
 #include "core/instance.h"
 #include "set/ready.h"
@@ -28,38 +27,6 @@ struct dep_harvest {
 	bool absolute;
 	ktime_t deadline;
 };
-
-/**
- * dep_harvest_may_take() - is the memory of the turn before free?
- * @inst: the instance, locked
- * @turn: the turn in which the call began that wants to take events
- *
- * Return: true if it may.
- */
-static inline bool dep_harvest_may_take(const struct dep_instance *inst,
-					u64 turn)
-{
-	return turn == inst->turn || inst->turn_open == inst->turn;
-}
-
-/**
- * dep_harvest_taken() - all pending events were handed to the caller
- * @inst: the instance, locked
- */
-static inline void dep_harvest_taken(struct dep_instance *inst)
-{
-	struct task_struct *reader = current;
-
-	lockdep_assert_held(&inst->lock);
-	WRITE_ONCE(inst->turn, inst->turn + 1);
-	/* A worker of a ring ends when it likes; any thread may read for it. */
-	inst->reader_is_process = reader->flags & PF_IO_WORKER;
-	inst->reader_mm = reader->mm;
-	if (unlikely(inst->reader_is_process))
-		reader = reader->group_leader;
-	inst->reader = task_pid_nr(reader);
-	inst->reader_start = reader->start_boottime;
-}
 
 /**
  * dep_harvest_at_once() - may there be events that need no waiting?

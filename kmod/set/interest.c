@@ -17,10 +17,9 @@
 #include "core/relay.h"
 #include "core/trace.h"
 #include "core/waiter.h"
-#include "faces/onesig.h"
 #include "files/filekind.h"
+#include "files/table.h"
 #include "files/waitqueue.h"
-#include "files/watch.h"
 #include "set/interest.h"
 #include "set/owner.h"
 
@@ -71,7 +70,7 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 	if (ch->mode & DEP_MODE_TRUST)
 		item->unsure = DEP_UNSURE_EVENTS;
 	dep_owner_set(item);
-	err = inst->onesig ? dep_onesig_join(item) : 0;
+	err = unlikely(inst->sink->join) ? inst->sink->join(item) : 0;
 	if (err) {
 		dep_item_discard(item);
 		return ERR_PTR(err);

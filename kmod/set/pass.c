@@ -18,12 +18,12 @@
 #include "core/compat.h"
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/nest.h"
 #include "core/trace.h"
 #include "core/worker.h"
-#include "files/watch.h"
+#include "files/table.h"
 #include "set/owner.h"
 #include "set/pass.h"
-#include "set/ready.h"
 #include "sinks/results.h"
 
 /* What stands in a place of a pass. */
@@ -222,7 +222,7 @@ static void pass_ask(struct dep_pass *pass)
 			(ask->events | (ask->item->mode & ~DEP_MODE_OWN));
 		if (unlikely(inner))
 			ask->revents |= ask->events & (__force u16)
-				dep_ready_poll(inner, pass->depth + 1);
+				dep_nest_poll(inner, pass->depth + 1);
 		else
 			ask->revents |= ask->events &
 				(__force u16)vfs_poll(file, &table);

@@ -16,6 +16,7 @@
 
 #include "core/compat.h"
 #include "core/item.h"
+#include "core/nest.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "core/worker.h"
@@ -89,7 +90,7 @@ static u16 ask_file(const struct dep_item *item, unsigned int depth)
 	poll_table table;
 
 	if (unlikely(inner))
-		return events & (__force u16)dep_ready_poll(inner, depth + 1);
+		return events & (__force u16)dep_nest_poll(inner, depth + 1);
 	init_poll_funcptr(&table, NULL);
 	/* The watch is queued on it already. */
 	table._key = dep_item_key(item);

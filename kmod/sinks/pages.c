@@ -18,8 +18,8 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/trace.h"
+#include "core/turn.h"
 #include "core/waiter.h"
-#include "set/harvest.h"
 #include "sinks/pages.h"
 
 /* The two sets, and the index: a pointer is as large as a slot. */
@@ -343,7 +343,7 @@ u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 	u32 nr = 0;
 
 	spin_lock_irq(&inst->lock);
-	if (dep_harvest_may_take(inst, turn) &&
+	if (dep_turn_may_take(inst, turn) &&
 	    dep_pages_offset(inst) == offset) {
 		nr = inst->pending;
 		if (nr) {
@@ -353,7 +353,7 @@ u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 			inst->stats.harvests++;
 			inst->stats.events += nr;
 			trace_devepoll_harvest(inst, nr);
-			dep_harvest_taken(inst);
+			dep_turn_end(inst);
 			/* Whoever was woken for both took the events alone. */
 			if (!list_empty(&inst->asks))
 				dep_instance_wake(inst);

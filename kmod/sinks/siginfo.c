@@ -215,45 +215,6 @@ static bool siginfo_charge(struct dep_share *share)
 	return false;
 }
 
-/**
- * dep_siginfo_new() - make the siginfo of an item
- * @to: who is told; lives at least until this returns
- * @from: the user who asked for it
- * @share: whose signals it counts among; the caller has a reference
- * @fd: the number
- *
- * Return: the siginfo, on which the caller has the one reference, or an
- * ERR_PTR:
- * -ENOSPC: parameter max_signals, or the person's part of it;
- * -ENOMEM: no memory.
- */
-struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
-				    struct dep_sender from,
-				    struct dep_share *share, int fd)
-{
-	struct dep_siginfo *info;
-
-	if (!siginfo_charge(share))
-		return ERR_PTR(-ENOSPC);
-	info = kmem_cache_zalloc(siginfo_cache, GFP_KERNEL);
-	if (!info) {
-		atomic_long_dec(&share->signals);
-		atomic_long_dec(&siginfo_alive);
-		return ERR_PTR(-ENOMEM);
-	}
-	dep_sigqueue_init(&info->entry);
-	refcount_set(&info->refs, 1);
-	refcount_inc(&to->refs);
-	info->to = to;
-	info->from = from;
-	refcount_inc(&share->refs);
-	info->share = share;
-	info->fd = fd;
-	INIT_LIST_HEAD(&info->peer);
-	INIT_LIST_HEAD(&info->due);
-	return info;
-}
-
 /*
  * A recipient that has gone may have been emptying its queue when the siginfo
  * was retired: with interrupts off, so the grace period has waited for it; or
@@ -303,17 +264,56 @@ bool dep_siginfo_send(struct dep_siginfo *info, u16 events)
 	return siginfo_apply(info, events, siginfo_queue);
 }
 
-/**
- * dep_siginfo_retire() - take a siginfo back from the queue, and for good
- * @info: the siginfo of an item that is unhooked, or NULL; the reference of
- *	the item goes
- *
- * Context: any, with none of the spin locks of the banner held.
+/*
+ * The item is freed, and with it its reference: takes the siginfo back from the
+ * queue, for good.  Any context, with none of the spin locks of the banner held.
  */
-void dep_siginfo_retire(struct dep_siginfo *info)
+static void siginfo_retire(struct dep_extra *extra)
 {
-	if (!info)
-		return;
+	struct dep_siginfo *info = container_of(extra, struct dep_siginfo,
+						extra);
+
 	siginfo_apply(info, 0, siginfo_unqueue);
 	dep_siginfo_put(info);
+}
+
+/**
+ * dep_siginfo_new() - make the siginfo of an item
+ * @to: who is told; lives at least until this returns
+ * @from: the user who asked for it
+ * @share: whose signals it counts among; the caller has a reference
+ * @fd: the number
+ *
+ * Return: the siginfo, on which the caller has the one reference, or an
+ * ERR_PTR:
+ * -ENOSPC: parameter max_signals, or the person's part of it;
+ * -ENOMEM: no memory.
+ */
+struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
+				    struct dep_sender from,
+				    struct dep_share *share, int fd)
+{
+	struct dep_siginfo *info;
+
+	if (!siginfo_charge(share))
+		return ERR_PTR(-ENOSPC);
+	info = kmem_cache_zalloc(siginfo_cache, GFP_KERNEL);
+	if (!info) {
+		atomic_long_dec(&share->signals);
+		atomic_long_dec(&siginfo_alive);
+		return ERR_PTR(-ENOMEM);
+	}
+	info->extra.charge = DEP_SIGNAL_CHARGE;
+	info->extra.retire = siginfo_retire;
+	dep_sigqueue_init(&info->entry);
+	refcount_set(&info->refs, 1);
+	refcount_inc(&to->refs);
+	info->to = to;
+	info->from = from;
+	refcount_inc(&share->refs);
+	info->share = share;
+	info->fd = fd;
+	INIT_LIST_HEAD(&info->peer);
+	INIT_LIST_HEAD(&info->due);
+	return info;
 }

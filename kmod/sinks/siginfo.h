@@ -12,13 +12,13 @@
 #include <linux/types.h>
 
 #include "core/compat.h"
+#include "core/item.h"
 #include "sinks/recipient.h"
 #include "sinks/share.h"
 
-struct dep_item;
-
 /**
  * struct dep_siginfo - the siginfo of one item
+ * @extra: what the item knows of it
  * @entry: S: what stands in the recipient's queue
  * @retired: S: the item has gone, never queue it again
  * @peer: S: in dep_recipient.queued, from when it was queued until it is seen
@@ -33,6 +33,7 @@ struct dep_item;
  * @rcu: when nobody has it any more
  */
 struct dep_siginfo {
+	struct dep_extra extra;
 	struct dep_sigqueue entry;
 	bool retired;
 	struct list_head peer;
@@ -51,7 +52,6 @@ struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
 				    struct dep_share *share, int fd);
 void dep_siginfo_put(struct dep_siginfo *info);
 bool dep_siginfo_send(struct dep_siginfo *info, u16 events);
-void dep_siginfo_retire(struct dep_siginfo *info);
 
 extern unsigned long dep_max_signals;
 

@@ -10,6 +10,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/trace.h"
+#include "files/table.h"
 #include "files/waitqueue.h"
 #include "files/wakeup.h"
 #include "files/watch.h"

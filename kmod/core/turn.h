@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Turns, of a set of 2001: the time from one hand-out of events to the next.
+ * See harvest.c.
+ */
+#ifndef DEVEPOLL_TURN_H
+#define DEVEPOLL_TURN_H
+
+#include <linux/sched.h>
+
+#include "core/instance.h"
+
+/**
+ * dep_turn_may_take() - is the memory of the turn before free?
+ * @inst: the instance, locked
+ * @turn: the turn in which the call began that wants to take events
+ *
+ * Return: true if it may.
+ */
+static inline bool dep_turn_may_take(const struct dep_instance *inst, u64 turn)
+{
+	return turn == inst->turn || inst->turn_open == inst->turn;
+}
+
+/**
+ * dep_turn_end() - all pending events were handed to the caller
+ * @inst: the instance, locked
+ */
+static inline void dep_turn_end(struct dep_instance *inst)
+{
+	struct task_struct *reader = current;
+
+	lockdep_assert_held(&inst->lock);
+	WRITE_ONCE(inst->turn, inst->turn + 1);
+	/* A worker of a ring ends when it likes; any thread may read for it. */
+	inst->reader_is_process = reader->flags & PF_IO_WORKER;
+	inst->reader_mm = reader->mm;
+	if (unlikely(inst->reader_is_process))
+		reader = reader->group_leader;
+	inst->reader = task_pid_nr(reader);
+	inst->reader_start = reader->start_boottime;
+}
+
+#endif /* DEVEPOLL_TURN_H */
