@@ -82,7 +82,7 @@ pass_kerneldoc() {
 
 pass_codespell() {
 	tracked | grep -v '^LICENSES/' |
-		xargs -r codespell --ignore-words-list=bu,fpr,inout,te,ba,nd,arming
+		xargs -r codespell --ignore-words-list=bu,fpr,inout,te,ba,nd,arming,cancelability
 }
 
 pass_shellcheck() {
