@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The faces of /dev/poll: write(), DP_POLL and their companions, as the Linux
- * device of 2000 had them and as Solaris has them.
+ * The two faces of /dev/poll, the Linux device of 2000 and that of Solaris: what
+ * a write() to them does, and how a set comes to belong to one of them.
  *
  * A write comes before the first request and has no number to tell its face.
  * So until a request has told it, an item keeps what either face would make of
  * the writes so far, and is asked for the larger, which is that of Solaris.
  */
-#include <linux/pagemap.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-#include <linux/devepoll.h>
 #include <linux/devpoll.h>
 
 #include "core/compat.h"
@@ -20,25 +18,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "faces/devpoll.h"
-#include "faces/sigmask.h"
-#include "set/harvest.h"
 #include "set/interest.h"
-#include "sinks/area.h"
-#include "sinks/results.h"
-
-static_assert(sizeof(struct dvpoll) == 16);
-static_assert(offsetof(struct dvpoll, dp_nfds) == 8);
-static_assert(offsetof(struct dvpoll, dp_timeout) == 12);
-static_assert(sizeof(struct dvpoll32) == 12);
-static_assert(sizeof(struct dvpoll_solaris) == 32);
-static_assert(offsetof(struct dvpoll_solaris, dp_timeout) == 16);
-static_assert(offsetof(struct dvpoll_solaris, dp_setp) == 24);
-static_assert(sizeof(struct dvpoll_solaris32) == 16);
-static_assert(DP_ALLOC == 0x80045001);
-static_assert(DP_POLL == 0xC0105002);
-static_assert(DP_POLL32 == 0xC00C5002);
-static_assert(DP_FREE == 0x5003);
-static_assert(DP_ISPOLLED == 0xC0085004);
 
 #define DEVPOLL_EVENTS \
 	((__force u16)(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
@@ -46,20 +26,6 @@ static_assert(DP_ISPOLLED == 0xC0085004);
 		       EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP))
 #define DEVPOLL_ALWAYS		((__force u16)(EPOLLERR | EPOLLHUP))
 #define DEVPOLL_REMOVE		(POLLREMOVE | DP_SOLARIS_POLLREMOVE)
-
-/**
- * struct devpoll_wait - a DP_POLL of either face and layout
- * @fds: address of the results
- * @nfds: for how many there is room
- * @timeout_ms: how long to wait
- * @setp: address of a signal set, or 0
- */
-struct devpoll_wait {
-	u64 fds;
-	s64 nfds;
-	int timeout_ms;
-	u64 setp;
-};
 
 /* dep_item.data: below, what is asked for; above, what was written last. */
 #define DEVPOLL_DATA(asked, last)	((asked) | (u32)(last) << 16)
@@ -89,16 +55,29 @@ static bool item_keep(struct dep_item *item)
 	return true;
 }
 
-/* Has the set the other face?  If it has none, a request may choose. */
-static bool devpoll_is_of_other(const struct dep_instance *inst,
-				enum dep_devpoll face)
+/**
+ * dep_devpoll_is_of_other() - does a set belong to the other face?
+ * @inst: the instance
+ * @face: the face that a request belongs to
+ *
+ * Return: false also if it belongs to none yet: a request may choose.
+ */
+bool dep_devpoll_is_of_other(const struct dep_instance *inst,
+			     enum dep_devpoll face)
 {
 	u8 now = READ_ONCE(inst->devpoll);
 
 	return now != DEP_DEVPOLL_OPEN && now != face;
 }
 
-static void devpoll_settle(struct dep_instance *inst, enum dep_devpoll face)
+/**
+ * dep_devpoll_settle() - give a set its face, if it has none yet
+ * @inst: the instance
+ * @face: the face
+ *
+ * Context: process, dep_instance.mtx held.
+ */
+void dep_devpoll_settle(struct dep_instance *inst, enum dep_devpoll face)
 {
 	lockdep_assert_held(&inst->mtx);
 	if (inst->devpoll != DEP_DEVPOLL_OPEN)
@@ -108,11 +87,19 @@ static void devpoll_settle(struct dep_instance *inst, enum dep_devpoll face)
 		dep_interest_sift(inst, item_keep);
 }
 
-/*
- * Makes the set one of this face, if it is not one of the other.  For a request
- * that is refused for nothing else any more.
+/**
+ * dep_devpoll_choose() - give a set its face, unless it belongs to the other
+ * @inst: the instance
+ * @face: the face
+ *
+ * For a request that nothing else can refuse any more.
+ *
+ * Context: process; sleeps.
+ * Return: 0;
+ * -EBUSY: it belongs to the other face;
+ * -EINTR: the caller is being killed.
  */
-static int devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
+int dep_devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
 {
 	int err = 0;
 
@@ -120,10 +107,10 @@ static int devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
 		return 0;
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	if (devpoll_is_of_other(inst, face))
+	if (dep_devpoll_is_of_other(inst, face))
 		err = -EBUSY;
 	else
-		devpoll_settle(inst, face);
+		dep_devpoll_settle(inst, face);
 	mutex_unlock(&inst->mtx);
 	return err;
 }
@@ -237,219 +224,4 @@ ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
 		cond_resched();
 	}
 	return done ? done : err;
-}
-
-static long devpoll_alloc(struct dep_instance *inst, int nr)
-{
-	int err;
-
-	if (nr < 1 || nr > dep_max_fds)
-		return -EINVAL;
-	if (mutex_lock_killable(&inst->mtx))
-		return -EINTR;
-	err = devpoll_is_of_other(inst, DEP_DEVPOLL_LINUX) ? -EBUSY :
-	      dep_area_alloc(inst, nr);
-	if (!err)
-		devpoll_settle(inst, DEP_DEVPOLL_LINUX);
-	mutex_unlock(&inst->mtx);
-	return err;
-}
-
-static long devpoll_free(struct dep_instance *inst)
-{
-	if (devpoll_is_of_other(inst, DEP_DEVPOLL_LINUX))
-		return -EBUSY;
-	/* What has no face yet has no buffer, and the answer chooses none. */
-	return dep_area_retire(inst);
-}
-
-/*
- * A request that chooses the face finds out first whether its results could be
- * written; afterwards the writing itself tells.
- */
-static bool devpoll_can_write(const struct dep_instance *inst,
-			      enum dep_devpoll face, void __user *results,
-			      size_t size)
-{
-	return READ_ONCE(inst->devpoll) == face ||
-	       !fault_in_safe_writeable(results, size);
-}
-
-static long devpoll_ispolled(struct dep_instance *inst,
-			     struct pollfd __user *arg, enum dep_devpoll face)
-{
-	struct pollfd entry;
-	u16 events;
-	u64 data;
-	int err;
-
-	if (devpoll_is_of_other(inst, face))
-		return -EBUSY;
-	if (copy_from_user(&entry, arg, sizeof(entry)) ||
-	    !devpoll_can_write(inst, face, arg, sizeof(entry)))
-		return -EFAULT;
-	err = devpoll_choose(inst, face);
-	if (err)
-		return err;
-	if (!dep_interest_query(inst, entry.fd, &events, &data))
-		return 0;
-	entry.events = face == DEP_DEVPOLL_LINUX ? (u16)data : 0;
-	entry.revents = face == DEP_DEVPOLL_LINUX ? 0 : (u16)data;
-	return copy_to_user(arg, &entry, sizeof(entry)) ? -EFAULT : 1;
-}
-
-static int devpoll_collect(struct dep_instance *inst,
-			   const struct devpoll_wait *wait,
-			   struct dep_results *results, enum dep_devpoll face)
-{
-	struct dep_harvest harvest = {
-		.timeout = wait->timeout_ms < 0 ? -1 :
-			   wait->timeout_ms * NSEC_PER_MSEC,
-	};
-	sigset_t set;
-	int ret;
-
-	if (wait->setp &&
-	    copy_from_user(&set, u64_to_user_ptr(wait->setp), sizeof(set)))
-		return -EFAULT;
-	ret = devpoll_choose(inst, face);
-	if (ret)
-		return ret;
-	if (!wait->setp)
-		return dep_harvest_collect(&harvest, inst, results);
-	dep_sigmask_begin(&set);
-	ret = dep_harvest_collect(&harvest, inst, results);
-	dep_sigmask_end(ret);
-	return ret;
-}
-
-static long devpoll_poll(struct dep_instance *inst,
-			 const struct devpoll_wait *wait, enum dep_devpoll face)
-{
-	struct dep_results results = {
-		.user = u64_to_user_ptr(wait->fds),
-		.layout = DEP_LAYOUT_POLLFD,
-		.max = clamp_t(s64, wait->nfds, 0, dep_max_fds),
-	};
-	long ret;
-
-	if (devpoll_is_of_other(inst, face))
-		return -EBUSY;
-	if (wait->nfds <= 0)
-		return -EINVAL;
-	if (wait->fds) {
-		if (!access_ok(results.user,
-			       results.max * sizeof(struct pollfd)) ||
-		    !devpoll_can_write(inst, face, results.user,
-				       sizeof(struct pollfd)))
-			return -EFAULT;
-		return devpoll_collect(inst, wait, &results, face);
-	}
-	if (face == DEP_DEVPOLL_SOLARIS)
-		return -EFAULT;
-	if (!dep_area_pin(inst, &results))
-		return -EINVAL;
-	ret = devpoll_collect(inst, wait, &results, face);
-	dep_area_unpin(inst);
-	return ret;
-}
-
-static long linux_poll(struct dep_instance *inst, const void __user *arg)
-{
-	struct dvpoll dvp;
-
-	if (copy_from_user(&dvp, arg, sizeof(dvp)))
-		return -EFAULT;
-	return devpoll_poll(inst, &(struct devpoll_wait) {
-		.fds = (uintptr_t)dvp.dp_fds,
-		.nfds = dvp.dp_nfds,
-		.timeout_ms = dvp.dp_timeout,
-	}, DEP_DEVPOLL_LINUX);
-}
-
-static long linux_poll32(struct dep_instance *inst, const void __user *arg)
-{
-	struct dvpoll32 dvp;
-
-	if (copy_from_user(&dvp, arg, sizeof(dvp)))
-		return -EFAULT;
-	return devpoll_poll(inst, &(struct devpoll_wait) {
-		.fds = dvp.dp_fds,
-		.nfds = dvp.dp_nfds,
-		.timeout_ms = dvp.dp_timeout,
-	}, DEP_DEVPOLL_LINUX);
-}
-
-/* Programs that know no signal set may not have filled it in. */
-static long solaris_poll(struct dep_instance *inst, const void __user *arg,
-			 bool masked)
-{
-	size_t size = masked ? sizeof(struct dvpoll_solaris) :
-			       offsetof(struct dvpoll_solaris, dp_setp);
-	struct dvpoll_solaris dvp = {};
-
-	if (copy_from_user(&dvp, arg, size))
-		return -EFAULT;
-	return devpoll_poll(inst, &(struct devpoll_wait) {
-		.fds = dvp.dp_fds,
-		.nfds = dvp.dp_nfds,
-		.timeout_ms = dvp.dp_timeout,
-		.setp = dvp.dp_setp,
-	}, DEP_DEVPOLL_SOLARIS);
-}
-
-static long solaris_poll32(struct dep_instance *inst, const void __user *arg,
-			   bool masked)
-{
-	size_t size = masked ? sizeof(struct dvpoll_solaris32) :
-			       offsetof(struct dvpoll_solaris32, dp_setp);
-	struct dvpoll_solaris32 dvp = {};
-
-	if (copy_from_user(&dvp, arg, size))
-		return -EFAULT;
-	return devpoll_poll(inst, &(struct devpoll_wait) {
-		.fds = dvp.dp_fds,
-		.nfds = (s32)dvp.dp_nfds,
-		.timeout_ms = dvp.dp_timeout,
-		.setp = dvp.dp_setp,
-	}, DEP_DEVPOLL_SOLARIS);
-}
-
-/**
- * dep_devpoll_ioctl() - the requests of both faces
- * @inst: the instance
- * @cmd: the request
- * @arg: the argument, zero-extended
- * @compat: the caller is a 32-bit program
- *
- * Context: process; sleeps.
- * Return: as linux/devpoll.h has it for each request;
- * -ENOTTY: no such request.
- */
-long dep_devpoll_ioctl(struct dep_instance *inst, unsigned int cmd,
-		       unsigned long arg, bool compat)
-{
-	void __user *user = (void __user *)arg;
-
-	switch (cmd) {
-	case DP_POLL:
-		return linux_poll(inst, user);
-	case DP_POLL32:
-		return linux_poll32(inst, user);
-	case DP_ALLOC:
-		return devpoll_alloc(inst, arg);
-	case DP_FREE:
-		return devpoll_free(inst);
-	case DP_ISPOLLED:
-		return devpoll_ispolled(inst, user, DEP_DEVPOLL_LINUX);
-	case DP_SOLARIS_ISPOLLED:
-		return devpoll_ispolled(inst, user, DEP_DEVPOLL_SOLARIS);
-	case DP_SOLARIS_POLL:
-	case DP_SOLARIS_PPOLL:
-		if (compat)
-			return solaris_poll32(inst, user,
-					      cmd == DP_SOLARIS_PPOLL);
-		return solaris_poll(inst, user, cmd == DP_SOLARIS_PPOLL);
-	}
-	return -ENOTTY;
 }

@@ -7,9 +7,13 @@
 
 #include <linux/types.h>
 
-struct dep_instance;
+#include "core/instance.h"
 
 void dep_devpoll_begin(struct dep_instance *inst);
+bool dep_devpoll_is_of_other(const struct dep_instance *inst,
+			     enum dep_devpoll face);
+void dep_devpoll_settle(struct dep_instance *inst, enum dep_devpoll face);
+int dep_devpoll_choose(struct dep_instance *inst, enum dep_devpoll face);
 ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count);
 long dep_devpoll_ioctl(struct dep_instance *inst, unsigned int cmd,
