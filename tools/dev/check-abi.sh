@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Holds the header of the interface to the numbers of 2001 (sizes, offsets,
-# ioctl numbers; in 64 and 32 bit, in C and in C++, in a packed struct), and
-# the library's exported symbols to its header and its map.
+# Checks that the header of the interface has the numbers of 2001 (sizes,
+# offsets and ioctl numbers; for 64 and 32 bits, in C and in C++, in a packed
+# struct), and that the library exports the symbols in its headers and in its
+# map.
 #
-# Prints TAP.  Takes the built library from BUILD (build/lib at the top).
+# Prints TAP.  The built library is in BUILD (default: build/lib at the top).
 set -u
 
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -29,8 +30,8 @@ result() { # status name [file with the reason]
 	fi
 }
 
-# What a program of 2001 was built with, as numbers and in its own words, so
-# that the header is not compared with itself.
+# The values that a program of 2001 was built with, as plain numbers, so that
+# the header is not compared with itself.
 cat >"$work/common.h" <<'END'
 #include <poll.h>
 #include <stddef.h>
@@ -103,7 +104,7 @@ SAME(sizeof(struct theirs), 8);
 SAME(_IOWR('P', 2, struct theirs), EP_POLL);
 END
 
-# A wrong number must be seen, or the rest says nothing.
+# The check must notice a wrong number; otherwise, it proves nothing.
 cat >"$work/wrong.c" <<'END'
 #include "common.h"
 SAME(EP_ALLOC, 0x80045002);
@@ -127,7 +128,7 @@ check_layout() {
 	result $? "a wrong ioctl number is noticed" "$work/log"
 }
 
-# The layouts that a program has compiled into itself from the library.
+# The layouts of the library's structures, which are compiled into programs.
 cat >"$work/lib.c" <<'END'
 #include <stddef.h>
 #include "devepoll.h"
@@ -151,7 +152,7 @@ check_library_layout() {
 		"$work/log"
 }
 
-# Functions that the headers declare without a body, one a line.
+# Functions that the headers declare without a body, one per line.
 header_symbols() {
 	printf '#include "%s"\n' devepoll.h devepoll_epoll.h \
 		devepoll_events.h |
@@ -175,7 +176,7 @@ library_symbols() {
 		"$BUILD/libdevepoll.so" | awk '$2 == "T" { print $3 }' | sort
 }
 
-# What the preload shall put in the place of the C library's.
+# The functions of the C library that the preload library replaces.
 preloaded_symbols() {
 	printf '%s\n' epoll_create epoll_create1 epoll_ctl epoll_pwait \
 		epoll_pwait2 epoll_wait syscall

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Holds every commit to its form: "area: verb thing" of at most 72 characters,
-# a body that says why, and a sign-off.
+# Checks the form of every commit: a subject "area: verb thing" of at most 72
+# characters, a body that says why, and a sign-off.
 #
 # usage: check-commits.sh [REVISION-RANGE]
 set -u

@@ -5,8 +5,8 @@
 # usage: deps.sh [GROUP...]     groups: base (always), demo, bench, docs,
 #                             experiment, lint
 #
-# Quiet when all is there.  One list per group, below, is the only place in
-# the tree that names a package of the host.
+# Prints nothing if all packages are installed.  The lists of the groups, below,
+# are the only place in the tree that names packages of the host.
 
 set -u
 
@@ -55,7 +55,7 @@ for group in "$@"; do
 done
 
 command -v apt-get >/dev/null ||
-	die "this machine has no apt; install what Debian calls: $(echo "$wanted" | xargs)"
+	die "this machine has no apt; install these (names from Debian): $(echo "$wanted" | xargs)"
 
 missing() {
 	for pkg in $wanted; do
@@ -67,9 +67,9 @@ need=$(missing)
 [ -n "$need" ] || exit 0
 
 [ "$(id -u)" = 0 ] ||
-	die "not root; as root: apt-get install --no-install-recommends$need"
+	die "not root; run as root: apt-get install --no-install-recommends$need"
 
-# Two makes at once must not fight for dpkg's lock.
+# Two runs of make must not compete for the lock of dpkg.
 exec 9>/run/lock/devepoll-deps.lock
 flock 9
 need=$(missing)
@@ -87,7 +87,8 @@ install_need() {
 }
 
 echo "deps: installing$need" >&2
-# The lists may be old, or name versions that are gone: refresh them once.
+# The package lists may be old or name versions that are gone: refresh them
+# once.
 if ! install_need; then
 	run_apt update || {
 		tail -n 5 "$log" >&2

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Renders Documentation/ to build/docs: the pages by Sphinx, what they take from
-# the comments by the kernel's own kernel-doc, the man pages by mandoc.
+# Renders Documentation/ to build/docs: the pages with Sphinx, the comments that
+# they include with kernel-doc of the kernel, and the man pages with mandoc.
 #
-# usage: docs.sh            `make docs' calls it; a warning is an error
+# usage: docs.sh            `make docs' calls it; warnings are errors
 
 set -eu
 cd "$(dirname "$(realpath "$0")")/../.."
 
-# Debian's; another Python's Sphinx may be anything.
+# Use the Sphinx of Debian; that of another Python may have any version.
 sphinx=${SPHINXBUILD:-/usr/bin/sphinx-build}
 for tool in "$sphinx" mandoc; do
 	command -v "$tool" >/dev/null || {
@@ -25,7 +25,7 @@ mkdir -p $out/man
 	-d build/docs/.doctrees Documentation $out
 
 for page in Documentation/man/man?/*.[0-9]; do
-	# A page that only names another one has no text of its own.
+	# A page that only refers to another page has no text of its own.
 	grep -q '^\.so ' "$page" && continue
 	mandoc -Thtml -O man=%N.%S.html "$page" \
 		>"$out/man/$(basename "$page").html"

@@ -1,22 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Installs the module, what loads it at boot, its udev rule, the library, the
-# headers and the man pages.
+# Installs the module, the file that loads it at boot, its udev rule, the
+# library, the headers and the man pages.
 #
 # usage: install.sh [KERNEL]
 #
-# KERNEL is 6.1, newest…, a stock kernel of tools/vm/kernel; without it the
-# module is built for the running kernel, whose headers must be installed.
-# DESTDIR and PREFIX (/usr/local) say where; below a DESTDIR, which may be
-# relative to the top of the tree, nothing is run on the result (depmod,
-# ldconfig, udevadm).  Nothing is installed if the module can't be.
+# KERNEL is a stock kernel of tools/vm/kernel, such as 6.1 or newest.  Without
+# it, the module is built for the running kernel, whose headers must be
+# installed.  DESTDIR and PREFIX (default: /usr/local) select the destination.
+# DESTDIR may be relative to the top of the tree.  With DESTDIR, the script does
+# not run depmod, ldconfig or udevadm.  If the module can't be installed,
+# nothing is.
 set -u
 
 # shellcheck source=tools/vm/common.sh
 . "$(dirname "$0")/../vm/common.sh"
 cd "$top" || exit 1
 
-# lib has a folder of its own, from which a relative one would be another.
+# make runs in lib, where a relative path would have another meaning.
 dest=${DESTDIR:+$(realpath -m -- "$DESTDIR")}
 prefix=${PREFIX:-/usr/local}
 kernel=${1:-host}

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# All checkers that need no guest; says what each found, fails if any did.
+# Runs all checkers that need no guest, prints their findings, and fails if
+# there are any.
 #
-# usage: lint.sh [CHECK...]    one or more of the names at the end; default: all
+# usage: lint.sh [CHECK...]    names from the list at the end; default: all
 set -u
 
 # shellcheck source=tools/vm/common.sh
@@ -33,20 +34,20 @@ of_shebang() {
 pass_checkpatch() {
 	local rules=(--no-tree --strict --terse --no-summary --show-types
 		--max-line-length=80)
-	# Rules of the kernel's own tree that have no meaning outside of it.
+	# Rules of the kernel tree that have no meaning outside of it.
 	local user=SSCANF_TO_KSTRTO,PREFER_KERNEL_TYPES,STRCPY,STRNCPY,VOLATILE
 	user+=,CONST_STRUCT,ENOSYS,NEW_TYPEDEFS,YIELD,USE_NEGATIVE_ERRNO
 	user+=,MACRO_WITH_FLOW_CONTROL,COMPLEX_MACRO,EXPORTED_WORLD_WRITABLE
 	user+=,AVOID_EXTERNS,CAMELCASE,CONSTANT_CONVERSION,IF_0,MACRO_ARG_REUSE
 	user+=,BIT_MACRO,ARRAY_SIZE,EMBEDDED_FUNCTION_NAME,TRAILING_SEMICOLON
 	user+=,MULTISTATEMENT_MACRO_USE_DO_WHILE,LONG_LINE_STRING
-	# New names that 6.1 lacks; what a user's header can't say otherwise.
+	# Names that 6.1 lacks, and what a user-space header has to use.
 	local kernel=ALLOC_WITH_SIZEOF,PREFER_DEFINED_ATTRIBUTE_MACRO
 	kernel+=,LINUX_VERSION_CODE,MACRO_ARG_REUSE,LONG_LINE_STRING
 	{
 		tracked 'kmod/*.[ch]' 'uapi/*.h' | xargs -r \
 			"$src/scripts/checkpatch.pl" "${rules[@]}" --ignore "$kernel" -f |
-			# As tracepoints are written everywhere.
+			# Tracepoints are always written in this way.
 			grep -vE '^kmod/core/trace.h:.*(ALIGNMENT|OPEN_ENDED_LINE)'
 		tracked 'lib/*.[ch]' 'selftests/*.[ch]' 'tools/*.[ch]' | xargs -r \
 			"$src/scripts/checkpatch.pl" "${rules[@]}" --ignore "$user" -f
@@ -64,7 +65,7 @@ pass_build() {
 	done
 }
 
-# sparse of Debian 12 does not understand the headers of 7.2 and later
+# sparse in Debian 12 does not understand the headers of 7.2 and later
 pass_sparse() {
 	local kernel
 	for kernel in 6.1 6.12; do
@@ -100,7 +101,7 @@ ast.parse(open(sys.argv[1], encoding="utf-8").read(), sys.argv[1])' "$file" || e
 	done
 }
 
-# Pages name others of this tree, which are not installed here.
+# Pages refer to others in this tree, which are not installed here.
 pass_mandoc() {
 	local said
 	said=$(tracked 'Documentation/man/*.[1-9]' |
@@ -108,7 +109,7 @@ pass_mandoc() {
 	[ -z "$said" ] || { echo "$said" && return 1; }
 }
 
-# The licence is in the first or, after #!, in the second line.
+# The licence is in the first line or, after #!, in the second.
 pass_spdx() {
 	local file bad=0
 	while read -r file; do

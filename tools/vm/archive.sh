@@ -1,12 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# Debian's archive without touching the host: an apt with a state of its own
-# under the cache, which checks the signed index and each package; sourced.
+# Access to Debian's archive without changes to the host: apt with its own state
+# in the cache, which verifies the signed index and each package.  To be
+# sourced.
 
 debian_keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# host_mirror [SECURITY]: the address the machine's own apt uses for Debian, which
-# says so, unless none does
+# host_mirror [SECURITY]: prints the address that apt of this machine uses for
+# Debian, if there is one
 host_mirror() {
 	local uri release other=''
 	while read -r uri release; do
@@ -27,7 +28,7 @@ host_mirror() {
 	[ "$other" ] && echo "$other"
 }
 
-# Two builds may be fetching at once, and apt does not wait for another one.
+# Two builds may fetch at once, and apt does not wait for another process.
 archive_lock() {
 	exec {archive_fd}>"$apt_dir/lock"
 	flock "$archive_fd"
@@ -50,8 +51,8 @@ archive_open() {
 	need apt-get apt-cache dpkg-deb
 	[ -r "$debian_keys" ] || die "Debian's archive keys are missing: run 'make deps'"
 	mirror=${DEVEPOLL_MIRROR:-$(host_mirror)} ||
-		die "apt on this machine names no Debian mirror; set DEVEPOLL_MIRROR"
-	# A machine without security updates still gets to know of them.
+		die "apt on this machine has no Debian mirror; set DEVEPOLL_MIRROR"
+	# Include security updates even if this machine does not use them.
 	security=$(host_mirror security) || security=${mirror%/}-security
 
 	apt_dir=$cache/apt/$(IFS=+ && echo "$*")$sources
@@ -94,11 +95,12 @@ archive_open() {
 	CONF
 	step "reading the index of $*" apt-get -c "$apt_dir/apt.conf" \
 		-o APT::Update::Error-Mode=any update ||
-		die "the archive's index can't be read or does not verify"
+		die "the index of the archive can't be read or verified"
 	archive_unlock
 }
 
-# archive_search PATTERN: packages whose whole name matches, the newest first
+# archive_search PATTERN: prints the packages whose whole name matches, newest
+# first
 archive_search() {
 	archive_lock
 	apt-cache -c "$apt_dir/apt.conf" --names-only search "^$1\$" |
@@ -106,13 +108,13 @@ archive_search() {
 	archive_unlock
 }
 
-# archive_find PATTERN: the newest of them
+# archive_find PATTERN: prints the newest of them
 archive_find() {
 	archive_search "$1" | sed -n 1p
 }
 
-# archive_kernels PATTERN: versions of kernels like PATTERN that have an
-# image as well as headers, the newest first
+# archive_kernels PATTERN: prints the versions of kernels that match PATTERN and
+# have both an image and headers, newest first
 archive_kernels() {
 	local headers pkg version
 
@@ -126,16 +128,17 @@ archive_kernels() {
 		sort -Vru
 }
 
-# archive_get NAME...: download into $cache/packages, print the files' paths;
-# apt-get checks them against the index, also when they are there already
+# archive_get NAME...: downloads packages to $cache/packages and prints the
+# paths; apt-get verifies them against the index, even if they are already there
 archive_get() {
 	local files
 	mkdir -p "$cache/packages"
 	archive_lock
 	files=$(cd "$apt_dir/none" && set -o pipefail &&
 		apt-get -c "$apt_dir/apt.conf" --print-uris download "$@" |
-		cut -d' ' -f2) || die "the archive has not all of: $*"
-	[ "$(wc -l <<<"$files")" = $# ] || die "the archive has not all of: $*"
+		cut -d' ' -f2) || die "the archive does not have all of: $*"
+	[ "$(wc -l <<<"$files")" = $# ] ||
+		die "the archive does not have all of: $*"
 	(cd "$cache/packages" && step "fetching $*" \
 		apt-get -q -c "$apt_dir/apt.conf" download "$@") ||
 		die "cannot download $*"
@@ -144,7 +147,7 @@ archive_get() {
 	sed "s|^|$cache/packages/|" <<<"$files"
 }
 
-# archive_unpack ROOT PACKAGE...: fetch packages and unpack them below ROOT
+# archive_unpack ROOT PACKAGE...: fetches packages and unpacks them in ROOT
 archive_unpack() {
 	local root=$1 pkg deb
 	shift
@@ -155,8 +158,8 @@ archive_unpack() {
 	done
 }
 
-# archive_get_source NAME DIR: unpack a source package into DIR, as it is from
-# upstream; its suites were opened with --sources
+# archive_get_source NAME DIR: downloads the upstream source of a package to
+# DIR; its suites must have been opened with --sources
 archive_get_source() {
 	mkdir -p "$2" || return 1
 	archive_lock

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# Names, places and small helpers that the scripts of tools/vm share; sourced.
+# Names, paths and small helpers for the scripts in tools/vm.  To be sourced.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# A service may run us with no HOME; bash knows it of the user database then.
+# A service may run this without HOME; bash then finds it in the user database.
 cache=${DEVEPOLL_CACHE:-${HOME:-~}/.cache/devepoll}
 export LC_ALL=C
 
@@ -24,12 +24,12 @@ need() {
 	done
 }
 
-# Neither kbuild nor the kernel's command line takes such a path.
+# Neither kbuild nor the kernel command line accepts such a path.
 case $top in
 *[[:space:]]*) die "the path of this tree has a space in it: $top" ;;
 esac
 
-# name_kernel KERNEL: its name, which `newest' is not; the others are as they are
+# name_kernel KERNEL: prints the name, and the current version for `newest'
 name_kernel() {
 	case $1 in
 	newest) "$top/tools/vm/newest" ;;
@@ -37,16 +37,16 @@ name_kernel() {
 	esac
 }
 
-# lock NAME: hold the cache's lock of that name until this process ends
+# lock NAME: takes the lock with this name in the cache until this process exits
 lock() {
 	mkdir -p "$cache/locks" || die "cannot write to $cache"
 	exec {lock_fd}>"$cache/locks/$1"
 	flock -n "$lock_fd" && return
-	say "waiting for another run that fetches $1"
+	say "waiting for another process to fetch $1"
 	flock "$lock_fd"
 }
 
-# step TEXT COMMAND...: run a command whose output matters only if it fails
+# step TEXT COMMAND...: runs a command and shows its output only if it fails
 step() {
 	local text=$1 log rc
 	shift

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# First process of a packed guest: all it needs is in its own memory, so that no
-# device of the host gives it a moment of its own, and two runs are the same.
+# First process of a packed guest.  Everything is in the memory of the guest, so
+# no device of the host influences its timing, and every run is the same.
 #
 # tools/guest --pack puts /conf (variables), /command (a script) and /pack/ (the
-# files, this one as /pack/init) into the initramfs.  The serial ports are the
-# console, standard output, standard error and the verdict.
+# files, with this one as /pack/init) into the initramfs.  The serial ports are
+# the console, standard output, standard error and the verdict.
 
 # busybox's shell has more than POSIX; /conf is in the guest alone
 # shellcheck disable=SC3043,SC3045,SC1091
@@ -21,7 +21,7 @@ for tty in 1 2 3; do
 done
 exec 3>/dev/ttyS3
 
-# Closing the port waits until the last byte has left.
+# Closing the port waits until the last byte has been sent.
 halt_guest() {
 	exec 3>&-
 	reboot -f

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# First process of a guest: mounts the host's root, loads the module, runs the
-# command, looks at what it left behind, gives the verdict and stops.
+# First process of a guest: mounts the root of the host, loads the module, runs
+# the command, checks what it left behind, gives the verdict and stops.
 #
 # tools/guest puts /conf (variables), /command (a script) and /modules/ beside
-# this file in the initramfs.  What the host must know goes to the verdict port,
-# a line each; "status N" is the last one, and without it the run has failed.
+# this file into the initramfs.  The guest reports to the host through the
+# verdict port, line by line.  The last line is "status N"; without it, the run
+# failed.
 
 # busybox's shell has more than POSIX; /conf is in the guest alone
 # shellcheck disable=SC3043,SC3045,SC1091
@@ -27,7 +28,7 @@ halt_guest() {
 	exit 1
 }
 
-# port NAME: device of the virtio port with that name, once it is there
+# port NAME: waits for the virtio port with this name, and prints its device
 port() {
 	local dir tries=0
 	while [ $tries -lt 200 ]; do
@@ -44,8 +45,8 @@ port() {
 	halt_guest
 }
 
-# kill_leftovers: kill every process but kernel threads, this one and the two
-# that carry the output; true if there was any
+# kill_leftovers: kills every process except kernel threads, this process and
+# the two that copy the output; succeeds if there was any
 kill_leftovers() {
 	local dir stat pid found=1
 	for dir in /proc/[0-9]*; do
@@ -75,7 +76,8 @@ echo "cpus $(nproc)" >&3
 
 [ "$(nproc)" = "$cpus" ] || fail "the guest has $(nproc) CPUs instead of $cpus"
 
-# The host's root, read-only, under a writable layer that dies with the guest.
+# The root of the host, read-only, with a writable layer that the guest
+# discards.
 p9='trans=virtio,version=9p2000.L,msize=512000'
 mkdir -p /host /layer /new
 mount -t 9p -o "ro,$p9,cache=loose" root /host || fail "cannot mount the host's root"
@@ -127,12 +129,12 @@ if [ "$module" ]; then
 fi
 echo "ready $(uname -r)" >&3
 
-# A guest that hangs should say where, before the host's patience ends.
+# A guest that hangs should report where, before the time limit of the host.
 if [ "$watch_after" ]; then
 	(
 		exec 3>&-
 		sleep "$watch_after"
-		echo "devepoll-guest: time is nearly up, blocked tasks:" >/dev/kmsg
+		echo "devepoll-guest: time is nearly up; blocked tasks:" >/dev/kmsg
 		echo w >/proc/sysrq-trigger
 		echo l >/proc/sysrq-trigger
 	) &
@@ -143,7 +145,7 @@ cd /new || fail "no /new"
 mount --move . /
 
 if [ "$interactive" ]; then
-	# Held open: its size is forgotten at the last close.
+	# Keep it open, because the last close resets its size.
 	exec 4<>/dev/ttyS1
 	# shellcheck disable=SC2086 # several words
 	[ "$tty_size" ] && stty -F /dev/ttyS1 $tty_size
@@ -151,7 +153,7 @@ if [ "$interactive" ]; then
 		</dev/ttyS1 >/dev/ttyS1 2>&1 3>&-
 	status=$?
 else
-	# A port can be opened once only, a pipe as often as the command likes.
+	# A port can be opened only once, but a pipe any number of times.
 	port devepoll.out
 	mkfifo /out /err
 	setsid cat </out >"$port" 3>&- &
@@ -165,7 +167,7 @@ else
 fi
 echo "ended $status" >&3
 
-# Nothing that the command left running may hold the module or a pipe.
+# Processes that the command left running must not hold the module or a pipe.
 rounds=0
 while [ $rounds -lt 100 ] && kill_leftovers; do
 	rounds=$((rounds + 1))
@@ -177,7 +179,8 @@ if [ "$module" ] && [ -z "$keep_module" ]; then
 	name=${module##*/}
 	name=$(echo "${name%.ko}" | tr - _)
 	tries=0
-	# busybox's rmmod may well say that it did what it did not.
+	# rmmod of busybox may report success without having unloaded the
+	# module.
 	while grep -q "^$name " /proc/modules; do
 		rmmod "$name" 2>/rmmod.err
 		grep -q "^$name " /proc/modules || break
@@ -187,8 +190,9 @@ if [ "$module" ] && [ -z "$keep_module" ]; then
 	done
 fi
 
-# without_known: kmemleak's reports, without those of 6.1's own leak: the name of
-# a slab cache that can't be shown in sysfs (sysfs_slab_add()).
+# without_known: prints the reports of kmemleak, without those of a leak in 6.1
+# itself: the name of a slab cache that can't be added to sysfs
+# (sysfs_slab_add()).
 without_known() {
 	awk '
 	function tell() {
@@ -201,10 +205,10 @@ without_known() {
 	END { tell() }'
 }
 
-# kmemleak believes in a leak only at its second look, at objects of some age.
+# kmemleak reports a leak only at the second scan, and only for older objects.
 leak=sys/kernel/debug/kmemleak
 if [ "$kmemleak" ] && [ -w $leak ]; then
-	# It switches itself off for want of memory, and refuses to scan then.
+	# It switches itself off if memory is short, and then refuses to scan.
 	echo scan >$leak || fail "kmemleak is off"
 	sleep 6
 	echo scan >$leak || fail "kmemleak is off"
@@ -215,7 +219,7 @@ if [ "$kmemleak" ] && [ -w $leak ]; then
 	fi
 fi
 
-# Bits 12 and 13: a module from outside of the tree, without a signature.
+# Bits 12 and 13 stand for an out-of-tree module and for an unsigned module.
 taint=$(cat /proc/sys/kernel/tainted)
 [ $((taint & ~0x3000)) = 0 ] || fail "the kernel is tainted: $taint"
 echo "status $status" >&3
