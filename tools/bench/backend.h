@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One table of operations for the ways to watch many fds.
+ * A table of operations for each way to watch many fds.
  */
 #ifndef BENCH_BACKEND_H
 #define BENCH_BACKEND_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The benchmark's operations on /dev/epoll.
+ * The operations of the benchmark on /dev/epoll with the 2001 interface.
  */
 #include "backend.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The benchmark's operations on /dev/epoll by epoll's calls, as a program makes
- * them that is linked with the library or preloaded.
+ * The operations of the benchmark on /dev/epoll with the calls of epoll, which a
+ * program makes that is linked with the library or preloads it.
  */
 #include "backend.h"
 

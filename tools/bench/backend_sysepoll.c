@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The benchmark's operations on sys_epoll.
+ * The operations of the benchmark on sys_epoll.
  */
 #include "backend.h"
 

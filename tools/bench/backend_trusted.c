@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The benchmark's operations on /dev/epoll by its own extended requests:
- * changes in batches, edges taken by the waker's word, events in the mapping.
+ * The operations of the benchmark on /dev/epoll with the extended interface:
+ * changes in batches, edges with DEVEPOLL_TRUST, and mapped events.
  */
 #include "backend.h"
 

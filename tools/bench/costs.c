@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures what /dev/epoll costs, beside sys_epoll in the same run.
+ * Measures the costs of /dev/epoll and, in the same run, of sys_epoll.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -89,7 +89,7 @@ static void prepare(void)
 	cpu_set_t cpus;
 
 	if (setrlimit(RLIMIT_NOFILE, &lim))
-		err(1, "no more than the limit of open files allows");
+		err(1, "the limit of open files is too low");
 	CPU_ZERO(&cpus);
 	CPU_SET(sched_getcpu(), &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
@@ -113,12 +113,12 @@ static void write_json(const char *path)
 static void usage(void)
 {
 	errx(2, "usage: costs [-bes] [-j FILE] [-u COST] | -U\n"
-	     "-b: only the most important figures\n"
-	     "-e: fail when the counter does not count instructions\n"
-	     "-j: also write the figures to FILE, as JSON\n"
-	     "-s: sys_epoll alone\n"
-	     "-u: so much costs the close of an unwatched eventfd without the module\n"
-	     "-U: print just that cost");
+	     "-b       measure only the most important figures\n"
+	     "-e       fail if the counter does not count instructions\n"
+	     "-j FILE  also write the figures to FILE, as JSON\n"
+	     "-s       measure only sys_epoll\n"
+	     "-u COST  the cost of closing an unwatched eventfd without the module\n"
+	     "-U       print only this cost");
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is measured: each function fills some rows for one back end.
+ * The measurements: each function fills in some rows for one back end.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H

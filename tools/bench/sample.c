@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counting what a piece of a program costs: the counter and the median.
+ * Measuring the cost of a piece of code: the counter and the median.
  */
 #include "sample.h"
 

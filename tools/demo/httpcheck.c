@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Good, odd and hostile HTTP clients against an example server, as TAP.
+ * Tests an example server with good, odd and hostile HTTP clients; prints TAP.
  *
- * httpcheck PORT FILE writes every byte that the server answered to FILE, so
- * that two servers can be compared.  The server must have small socket buffers
- * (-b 16384), or its writes never block.
+ * httpcheck PORT FILE writes every byte of the server's answers to FILE, so
+ * that two servers can be compared.  The server must use small socket buffers
+ * (-b 16384); otherwise, its writes never block.
  */
 #include <arpa/inet.h>
 #include <err.h>

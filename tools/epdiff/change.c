@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Changes of the sets, made on both sides and compared. */
+/* Changes to the interest lists, made on both sides and compared. */
 #include <limits.h>
 #include <string.h>
 

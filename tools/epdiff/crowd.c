@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Threads that post to files, and threads that harvest them on both sides. */
+/* Threads that post to files, and threads that wait for them on both sides. */
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>

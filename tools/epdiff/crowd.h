@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Threads that post to files, and threads that harvest them on both sides.
+ * Threads that post to files, and threads that wait for them on both sides.
  */
 #ifndef EPDIFF_CROWD_H
 #define EPDIFF_CROWD_H

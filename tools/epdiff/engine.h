@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A side of the comparison: something that does what epoll does.
+ * A side of the comparison: an implementation of epoll's calls.
  */
 #ifndef EPDIFF_ENGINE_H
 #define EPDIFF_ENGINE_H

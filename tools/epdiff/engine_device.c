@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The device as a side, through every door that it has. */
+/* The device as a side, through each of its interfaces for epoll's calls. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

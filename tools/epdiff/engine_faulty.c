@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * In-tree epoll with one fault each: what a fuzzer has to find, or it finds
- * nothing.
+ * In-tree epoll with one fault each, which the fuzzer must find to prove that
+ * it works.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What can be done to files of all kinds; the kinds are in file_make.c. */
+/* Operations on files of all kinds; file_make.c has the kinds. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

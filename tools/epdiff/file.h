@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The files that sequences work on: kinds of them, and what can be done.
+ * The files on which sequences operate: their kinds, and the operations.
  *
- * After each function that changes a file has returned, nothing more comes of
- * it by itself: the sides are asked one after the other, and must see the same
- * state.  Pipes, unix sockets and eventfds are so by nature; what the kernel
- * does behind a call for ptys, timers and TCP is waited for (settle.h).
+ * After a function that changes a file has returned, the state of the file does
+ * not change by itself any more, because the sides poll it one after the other
+ * and must see the same state.  This is always true for pipes, unix sockets and
+ * eventfds.  For ptys, timers and TCP, the functions wait until the kernel has
+ * finished its asynchronous work (settle.h).
  */
 #ifndef EPDIFF_FILE_H
 #define EPDIFF_FILE_H

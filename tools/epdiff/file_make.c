@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How each kind of file is made. */
+/* Creation of each kind of file. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>

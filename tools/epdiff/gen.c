@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Random operations, chosen by what the world looks like. */
+/* Random operations, chosen according to the state of the world. */
 #include <string.h>
 #include <sys/epoll.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Random operations, chosen by what the world looks like.
+ * Random operations, chosen according to the state of the world.
  */
 #ifndef EPDIFF_GEN_H
 #define EPDIFF_GEN_H

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits on both sides, and what may be said about their results.
+ * Waits on both sides, and the comparison of their results.
  *
- * Neither side promises an order, so results are compared as multisets.  Of a
- * wait that did not give all there is, the number alone is the same, and each
- * side may have given different ones.  Then both are waited for until all have
- * come: each of a level item's fellows comes before the item comes again, so
- * the first that comes twice says that the round is complete.
+ * Neither side promises an order, so the results are compared as multisets.  If
+ * a wait did not return all events, only the number of events must be equal,
+ * because the sides may have returned different ones.  Both sides then wait
+ * until they have returned all events.  All ready items are reported before a
+ * level-triggered item is reported again, so the first item that appears twice
+ * shows that the round is complete.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where the device is meant to differ from epoll: one row each. */
+/* The intended differences between the device and epoll, one row each. */
 #include <errno.h>
 #include <poll.h>
 
@@ -11,55 +11,55 @@
 const struct intended_row intended_rows[INTENDED_NR] = {
 	[INTENDED_GHOST] = {
 		"ghost", "A number that is closed while its file lives on",
-		"epoll is told to DEL the number just before the close",
+		"the epoll side makes a DEL of the number just before the close",
 	},
 	[INTENDED_STALE_DEL] = {
 		"stale-del", "DEL of a number that was closed",
-		"after a ghost, DEL of its number may give 0 on the device; who has closed a number that a child added, which is gone, makes no DEL of it",
+		"a DEL of a stale number may give 0 on the device; if a child that has ended added the number, the process that closed it makes no DEL",
 	},
 	[INTENDED_GHOST_NESTED] = {
 		"ghost-nested", "A number that is closed while its file lives on",
-		"until it is dropped it wakes outer sets: in a set that is a member both are told to DEL it",
+		"a stale item wakes outer instances until it is dropped: in a nested instance, both sides make a DEL of it",
 	},
 	[INTENDED_GHOST_FORKED] = {
 		"ghost-forked", "A number that another process has added",
-		"a child can't tell a ghost of its parent's: it is told to DEL them before the fork",
+		"a child can't recognize stale items of its parent: the device side makes a DEL of them before the fork",
 	},
 	[INTENDED_REVIVED] = {
 		"revived", "A number that names the same file again",
-		"the device is told to DEL the ghost before its number returns",
+		"the device side makes a DEL of the stale item before its number is used again",
 	},
 	[INTENDED_FOREIGN] = {
 		"foreign", "A number that another process has added",
-		"which table of files it is looked up in depends on who waited: both are told to DEL it before the close",
+		"the file table in which it is looked up depends on the process that waits: both sides make a DEL of it before the close",
 	},
 	[INTENDED_EPOLL_MEMBER] = {
 		"epoll-member", "An in-tree epoll fd as a member",
-		"ADD gives ELOOP on the device; epoll is told to DEL it again",
+		"ADD gives ELOOP on the device; the epoll side makes a DEL of it afterwards",
 	},
 	[INTENDED_SET_KEY] = {
 		"set-key", "A set that another set watches without EPOLLIN",
-		"epoll's wake-up says EPOLLIN, the device's nothing: it is asked for, too",
+		"the wake-up of epoll names EPOLLIN, and that of the device names nothing: EPOLLIN is always requested as well",
 	},
 	[INTENDED_SET_MOD] = {
 		"set-mod", "MOD of a member of a nested set",
-		"who tells outer edges depends on old lists: a MOD of the set in the outer one tells both",
+		"whether an outer edge is reported depends on what the ready lists still hold: a MOD of the inner instance in the outer one reports it on both sides",
 	},
 	[INTENDED_SET_LATE] = {
 		"set-late", "A set in another set",
-		"a worker may tell the outer sets, so each operation is given time",
+		"a worker may wake the outer instances, so each operation waits for the workers",
 	},
 	[INTENDED_WAYS] = {
 		"ways", "Paths from a file through nested sets",
-		"an ADD that could make more than epoll allows is left out",
+		"an ADD that could exceed the limits of epoll is left out",
 	},
 	[INTENDED_UNKNOWN_BITS] = {
 		"unknown-bits", "Unknown bits of events",
-		"DEVEPOLL_CTL must give EINVAL; the door of epoll_ctl() is compared",
+		"DEVEPOLL_CTL must give EINVAL; the results of epoll_ctl() on both sides are compared",
 	},
 	[INTENDED_KEPT] = {
 		"kept", "A file that forgets an event when it is polled",
-		"what it has to tell is waited for on both sides before something else asks",
+		"both sides wait for its event before another operation polls the file",
 	},
 };
 

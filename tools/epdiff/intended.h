@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where the device is meant to differ from epoll: one row each.
+ * The intended differences between the device and epoll, one row each.
  *
- * Nothing is left out of a comparison because of them.  Each either has the
- * epoll side do by a call what the device does by itself, or says exactly
- * which other result the device may have, and when; or an operation is not
- * made, after which the two would not be in the same state any more.
+ * They do not exclude anything from the comparison.  For some, the epoll side
+ * makes a call to do what the device does by itself.  For others, the row says
+ * exactly which other result the device may have, and when.  For the rest, the
+ * fuzzer does not make an operation after which the states of the two sides
+ * would differ.
  */
 #ifndef EPDIFF_INTENDED_H
 #define EPDIFF_INTENDED_H

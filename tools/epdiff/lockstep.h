@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Operations on the sets, done on both sides and compared.
+ * Operations on instances, made on both sides and compared.
  */
 #ifndef EPDIFF_LOCKSTEP_H
 #define EPDIFF_LOCKSTEP_H

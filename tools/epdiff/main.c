@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The differential fuzzer: random sequences of operations on files that
- * /dev/epoll and in-tree epoll watch both, in lock step.
+ * The differential fuzzer: random sequences of operations on files that both
+ * /dev/epoll and in-tree epoll watch, in lock step.
  */
 #include <err.h>
 #include <getopt.h>
@@ -36,20 +36,22 @@ static void usage(FILE *out)
 {
 	fputs("usage: epdiff [OPTION...]\n"
 	      "\n"
-	      "Does the same to sets of two kinds that watch the same files, and stops where\n"
-	      "they differ.  Prints the sequence, made short; --replay takes the output.\n"
+	      "Makes the same operations on instances of two kinds that watch the same files,\n"
+	      "and stops when the results differ.  Prints the sequence of operations after\n"
+	      "shortening it; --replay takes this output.\n"
 	      "\n"
-	      "  --engine A:B   the two: device, epoll, or epoll with a fault; device:epoll\n"
-	      "  --seed N       of the first world; the next has N + 1; random if not given\n"
-	      "  --ops N        stop after so many operations; 100000\n"
-	      "  --seconds S    or after so much time\n"
-	      "  --replay FILE  the operations of a file; - is standard input\n"
-	      "  --shrink S     seconds to spend on making a sequence short; 60\n"
-	      "  --threads      instead: threads that harvest at once; no --replay of that\n"
+	      "  --engine A:B   compare A with B: device, epoll, or epoll with a fault\n"
+	      "                 (default: device:epoll)\n"
+	      "  --seed N       seed of the first world; the next has N + 1 (default: random)\n"
+	      "  --ops N        stop after N operations (default: 100000)\n"
+	      "  --seconds S    stop after S seconds\n"
+	      "  --replay FILE  make the operations in FILE; - is standard input\n"
+	      "  --shrink S     spend S seconds on shortening a sequence (default: 60)\n"
+	      "  --threads      instead, let several threads wait at once; can't be replayed\n"
 	      "  --without A,B  leave out verbs, kinds of files, nest, exclusive, bits, hold\n"
-	      "  --list         the intended differences, and all names\n"
+	      "  --list         print the intended differences, and all names\n"
 	      "\n"
-	      "Exit status: 0 if they did the same, 1 if not, 2 or 3 on trouble.\n",
+	      "Exit status: 0 if the results are the same, 1 if they differ, 2 or 3 on errors.\n",
 	      out);
 }
 
@@ -78,12 +80,12 @@ static void parse_engines(struct options *o, char *text)
 	char *second = strchr(text, ':');
 
 	if (!second)
-		errx(2, "--engine wants two names, A:B");
+		errx(2, "--engine requires two names, A:B");
 	*second++ = '\0';
 	o->sides[0] = engine_find(text);
 	o->sides[1] = engine_find(second);
 	if (!o->sides[0] || !o->sides[1])
-		errx(2, "no engine %s, try --list",
+		errx(2, "unknown engine %s (try --list)",
 		     o->sides[0] ? second : text);
 }
 
@@ -94,7 +96,7 @@ static void parse_without(char *text)
 	for (word = strtok_r(text, ",", &rest); word;
 	     word = strtok_r(NULL, ",", &rest)) {
 		if (!gen_without(word))
-			errx(2, "nothing is called %s, try --list", word);
+			errx(2, "unknown name %s (try --list)", word);
 	}
 }
 
@@ -185,7 +187,7 @@ static unsigned int read_ops(const char *path, struct op *ops)
 			errx(2, "%s: more than %d operations", path, OPS_MOST);
 		ret = op_parse(text, &ops[n]);
 		if (ret < 0)
-			errx(2, "%s:%u: not understood", path, line);
+			errx(2, "%s:%u: invalid operation", path, line);
 		n += ret;
 	}
 	return n;
@@ -260,7 +262,7 @@ static int fuzz(struct run *run, const struct options *o)
 	fflush(stdout);
 	if (o->shrink > 0) {
 		shrink(run, outcome, o->shrink);
-		printf("# made short:\n");
+		printf("# shortened:\n");
 	}
 	print_difference(run);
 	return 1;

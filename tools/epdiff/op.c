@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations as lines of text, and how they are made simpler. */
+/* Operations as lines of text, and their simplification. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>

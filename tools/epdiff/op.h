@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One operation of a sequence: what it is, as data and as a line of text.
+ * One operation of a sequence, as data and as a line of text.
  *
- * Everything an operation needs stands in it.  One that finds nothing to work
- * on (an empty slot, a slot that can't be written) does nothing, so any part of
- * a sequence is a sequence again: shrinking depends on it.
+ * An operation contains everything that it needs.  An operation that can't be
+ * made (on an empty slot, or on a slot that can't be written) does nothing, so
+ * any part of a sequence is a valid sequence.  Shrinking depends on this.
  */
 #ifndef EPDIFF_OP_H
 #define EPDIFF_OP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Random numbers that come again with the seed.
+ * Random numbers that are reproducible from the seed.
  */
 #ifndef EPDIFF_RNG_H
 #define EPDIFF_RNG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Playing worlds in child processes, so that none can hang or kill the fuzzer,
- * and each that is played again begins afresh.
+ * Playing worlds in child processes, so that no world can hang or kill the
+ * fuzzer, and each replay starts from a clean state.
  */
 #ifndef EPDIFF_RUN_H
 #define EPDIFF_RUN_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Waiting until nothing more comes of what was done to a file. */
+/* Waiting until an operation on a file has no further effects. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>

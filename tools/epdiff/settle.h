@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Waiting until nothing more comes of what was done to a file.
+ * Waiting until an operation on a file has no further effects.
  */
 #ifndef EPDIFF_SETTLE_H
 #define EPDIFF_SETTLE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Removing from a sequence what its difference does not need. */
+/* Removing operations that a sequence does not need to show its difference. */
 #include <stdlib.h>
 #include <string.h>
 

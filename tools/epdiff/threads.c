@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several threads that harvest one set of each side, and what is defined then.
+ * Several threads that wait on one instance of each side, and the results that
+ * are well-defined in this case.
  *
- * In each round two producers post to the files while threads of both sides
- * sleep in waits without a time-out.  However it is timed, each side must be
- * told of a file
+ * In each round, two producers post to the files while threads of both sides
+ * sleep in waits without a timeout.  Whatever the timing, each side must report
+ * a file
  *
  *   once, if it is one-shot;
- *   at least once, and not more often than was posted, if it is edge-triggered;
- *   the same over two sets together, twice at most as often, if exclusive,
- *   where the other side does not watch it: a wake-up is for one set of both;
- *   never, if it was removed before it was posted to.
+ *   at least once, and at most as often as a producer posted to it, if it is
+ *   edge-triggered;
+ *   at least once over two instances together, and at most twice as often as a
+ *   producer posted to it, if it is exclusive; the other side does not watch
+ *   such a file, because a wake-up is for one instance of both sides;
+ *   never, if it was removed before a producer posted to it.
  *
- * An event that does not come is waited for long, and then is a difference.
+ * If an event is missing after a long wait, this is a difference.
  */
 #include <stdio.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Several threads that harvest one set of each side, and what is defined then.
+ * Several threads that wait on one instance of each side.
  */
 #ifndef EPDIFF_THREADS_H
 #define EPDIFF_THREADS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ways of a wake-up from a file outwards. */
+/* The paths of a wake-up from a file to outer instances. */
 #include "ways.h"
 
 /* Sets in sets are this deep at most, for both sides. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ways of a wake-up from a file outwards, of which epoll allows only so many.
+ * The paths of a wake-up from a file to outer instances, which epoll limits.
  */
 #ifndef EPDIFF_WAYS_H
 #define EPDIFF_WAYS_H

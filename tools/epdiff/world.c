@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Slots, files and sets: how they come and go. */
+/* Creation and removal of slots, files and instances. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A world: files, two sides that watch them, and what is known of both.
+ * A world: files, two sides that watch them, and what is known about both.
  *
- * It lies in memory that is shared with the processes that play it: with the
- * child of OP_FORK, which goes on where its parent was, with the process of
- * OP_OTHER, which shares the sets alone, and with the process that looks what
- * became of it.  What belongs to one process alone, which of
- * the numbers it has closed, stands in struct own.
+ * A world is in memory that several processes share: the child of OP_FORK, which
+ * continues where its parent was; the process of OP_OTHER, which shares only the
+ * instances; and the process that checks the outcome.  What belongs to a single
+ * process, namely which of the numbers it has closed, is in struct own.
  */
 #ifndef EPDIFF_WORLD_H
 #define EPDIFF_WORLD_H
