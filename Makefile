@@ -97,12 +97,13 @@ bench: ## measure the costs in instructions (KERNEL=, or 6.1, 6.12, newest)
 	$(call deps,base)
 	$(Q)tools/bench/run $(KERNEL)
 
-proof: ## run what others wrote for epoll on the device, all of it (25 min a kernel)
-	$(call deps,base)
+proof: ## run what others wrote for epoll on the device, all of it (35 min a kernel)
+	$(call deps,base pip)
 	$(Q)tools/proof/run programs $(KERNEL)
+	$(Q)tools/proof/run rings $(KERNEL)
 
 servers: ## run redis, nginx, memcached and Node on the device, beside epoll
-	$(call deps,base)
+	$(call deps,base npm)
 	$(Q)tools/proof/run servers $(KERNEL)
 
 clients: ## run programs written for Solaris on /dev/poll (KERNEL=, 6.1)

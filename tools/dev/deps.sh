@@ -3,7 +3,7 @@
 # Installs the Debian packages that the targets of the Makefile need.
 #
 # usage: deps.sh [GROUP...]     groups: base (always), demo, bench, docs,
-#                             experiment, lint
+#                             experiment, lint, npm, pip
 #
 # Prints nothing if all packages are installed.  The lists of the groups, below,
 # are the only place in the tree that names packages of the host.
@@ -31,6 +31,13 @@ docs='
 lint='
 	codespell git mandoc perl shellcheck sparse
 '
+# These two may be there without Debian's packages, of which npm's are many.
+npm='
+	npm
+'
+pip='
+	python3-pip
+'
 
 die() {
 	echo "deps: $*" >&2
@@ -50,7 +57,9 @@ for group in "$@"; do
 	experiment) wanted="$wanted $experiment" ;;
 	docs) wanted="$wanted $docs" ;;
 	lint) wanted="$wanted $lint" ;;
-	*) die "unknown group '$group' (base, demo, bench, docs, experiment or lint)" ;;
+	npm) command -v npm >/dev/null || wanted="$wanted $npm" ;;
+	pip) command -v pip3 >/dev/null || wanted="$wanted $pip" ;;
+	*) die "unknown group '$group' (base, demo, bench, docs, experiment, lint, npm or pip)" ;;
 	esac
 done
 
