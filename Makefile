@@ -96,6 +96,7 @@ fuzz: ## a million random operations beside epoll's (KERNEL=, or 6.1, 6.12, newe
 bench: ## measure the costs in instructions (KERNEL=, or 6.1, 6.12, newest)
 	$(call deps,base)
 	$(Q)tools/bench/run $(KERNEL)
+	$(Q)tools/bench/rings
 
 proof: ## run what others wrote for epoll on the device, all of it (35 min a kernel)
 	$(call deps,base pip)
