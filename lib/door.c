@@ -167,6 +167,10 @@ long devepoll_door_request(int fd, unsigned int request, void *arg)
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
 	if (is_foreign(fd, ret))
 		return -ENOTTY;
+	/* The error is that of a filter, and says nothing about the file. */
+	if (is_refused(ret) && is_shut_by_guess() &&
+	    !devepoll_door_is_device(fd))
+		return -ENOTTY;
 	/* This was the first request that found the fast path disabled. */
 	if (ret == -EINVAL && is_shut_by_guess())
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);

@@ -12,10 +12,10 @@
 
 #include "kselftest_harness.h"
 
+#include "door_param.h"
 #include "eset.h"
 
 #define POISON		0x5a5a5a5a
-#define PARAMETER	"/sys/module/devepoll/parameters/fadvise"
 
 /* What a length has that is not 0. */
 static const uint64_t lengths[] = {
@@ -30,11 +30,14 @@ FIXTURE(door) {
 	struct devepoll_ctl ctl;
 	struct devepoll_event out;
 	struct devepoll_wait_args args;
-	bool shut;
+	char before;
 };
 
 FIXTURE_SETUP(door)
 {
+	self->before = door_param();
+	if (self->before == 'N')
+		ASSERT_EQ(0, set_door_param('Y'));
 	self->fd = dep_open();
 	ASSERT_LE(0, self->fd) TH_LOG("no /dev/epoll here");
 	self->member = eventfd_new();
@@ -58,32 +61,17 @@ FIXTURE_SETUP(door)
 	};
 }
 
-/* 0 or -errno. */
-static int set_parameter(const char *value)
-{
-	int fd = open(PARAMETER, O_WRONLY | O_CLOEXEC);
-	int ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, value, strlen(value)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 FIXTURE_TEARDOWN(door)
 {
-	if (self->shut)
-		EXPECT_EQ(0, set_parameter("Y"));
+	if (self->before && door_param() != self->before)
+		EXPECT_EQ(0, set_door_param(self->before));
 	close(self->fd);
 }
 
 #define SHUT_THE_DOOR()							\
 	do {								\
-		if (set_parameter("N"))					\
+		if (set_door_param('N'))				\
 			SKIP(return, "can't write the parameter");	\
-		self->shut = true;					\
 	} while (0)
 
 TEST_F(door, takes_no_length_without_a_meaning)
@@ -257,7 +245,7 @@ TEST_F(door, that_is_shut_lets_out_who_is_inside)
 	SHUT_THE_DOOR();
 	ASSERT_EQ(0, eventfd_post(self->member));
 	EXPECT_EQ(1, ewaiter_join(&waiter));
-	EXPECT_EQ(0, set_parameter("Y"));
+	EXPECT_EQ(0, set_door_param('Y'));
 	EXPECT_EQ(POLLIN, eset_wait_one(&set, self->member, 0));
 	eset_close(&set);
 }

@@ -11,6 +11,7 @@
 
 #include "kselftest_harness.h"
 
+#include "door_param.h"
 #include "eset.h"
 #include "limits.h"
 
@@ -61,7 +62,8 @@ TEST_F(features, are_those_of_this_module)
 	EXPECT_EQ(0, f->features & ~known);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_SIGNAL);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_URING);
-	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_FADVISE);
+	EXPECT_EQ(door_param() != 'N',
+		  !!(f->features & DEVEPOLL_FEATURE_FADVISE));
 	if (f->features & DEVEPOLL_FEATURE_URING_MULTISHOT)
 		EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_URING_WAIT);
 	EXPECT_EQ(read_number(PARAMETERS "max_fds"), f->max_fds);
