@@ -196,10 +196,11 @@
  *    function; in-tree epoll and AIO hold locks of their own there.  One event
  *    may wake thousands of sets, and each of these hundreds around it, so all
  *    sets share the time of the processor's relay: DEP_RELAY_NS in an
- *    interrupt, and then a worker of normal priority.  A set that was served is
- *    out of the relay first (L), and looks at its queue (L) then: an event that
- *    comes later adds it anew, and who comes later to poll it sets
- *    dep_instance.polled (L) after queueing.
+ *    interrupt, and then a worker of normal priority, or one of any processor
+ *    where that one gets none.  A set that was served is out of the relay
+ *    first (L), and looks at its queue (L) then: an event that comes later adds
+ *    it anew, and who comes later to poll it sets dep_instance.polled (L) after
+ *    queueing.
  *  - Who is woken may get no processor for long, or be a command of a ring
  *    whose task does not enter.  So while others sleep, a timer of the relay
  *    looks who was woken: whoever has not come at the second look is given up
@@ -375,6 +376,7 @@ struct dep_crowd {
  * @in_relay: R: the place there, or empty while it is served
  * @late: L: the relay that looks whether who was woken has come, or NULL
  * @in_late: R: the place there, or empty while it is looked at
+ * @late_at: R, while it has a place there: when it is due, ns
  * @serving: by how many relays one or the other is done; grows under R
  * @lane: const: the lane of its user in a relay
  * @user: const: who pays: the opener, whose credentials the file holds
@@ -400,7 +402,7 @@ struct dep_instance {
 	bool owed;
 	u32 awaited;
 	u32 awaited_old;
-	u32 looks;
+	u64 looks;
 	u64 coming;
 	u64 coming_old;
 	u64 ticket;
@@ -437,6 +439,7 @@ struct dep_instance {
 	struct list_head in_relay;
 	struct dep_relay *late;
 	struct list_head in_late;
+	u64 late_at;
 	atomic_t serving;
 	u8 lane;
 	struct user_struct *user;

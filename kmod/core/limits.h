@@ -99,9 +99,19 @@
 
 /*
  * How often it is looked whether a harvester that was woken has come: if not,
- * the next is woken at the second look.
+ * the next is woken at the second look.  A timer looks at DEP_WAKE_BATCH sets
+ * at most, for DEP_RELAY_NS, and goes on after DEP_LATE_PAUSE_NS; so who does
+ * not come is given up after 8 to 20 ms.
  */
-#define DEP_LATE_NS		(10 * NSEC_PER_MSEC)
+#define DEP_LATE_NS		(8 * NSEC_PER_MSEC)
+#define DEP_LATE_PAUSE_NS	(2 * NSEC_PER_MSEC)
+
+/*
+ * If the worker of a relay gets no processor for DEP_LATE_NS, another one does
+ * its work on any processor, for so long, and again after as much time: it
+ * takes no more than a sixteenth of that.
+ */
+#define DEP_RELAY_HELP_NS	(DEP_LATE_NS / 16)
 
 /* Users whose sets a relay can tell apart, a power of two. */
 #define DEP_RELAY_LANES		16

@@ -9,7 +9,9 @@
  * interrupt takes sets from it until its time is over and leaves the rest to a
  * worker of the same processor, which yields to others like any thread of
  * normal priority.  Who causes the events has to share his own processor with
- * it, and nobody else's.
+ * it, and nobody else's.  Only where the worker gets no processor at all, since
+ * a task of real time has it, another one helps out anywhere, for a small part
+ * of the time.
  *
  * Sets stand in lanes, by whose they are (person.h), which are served in turn:
  * so nobody waits behind all the sets of another user.
@@ -28,6 +30,8 @@
 
 DEFINE_PER_CPU(struct dep_relay, dep_relays);
 static struct workqueue_struct *relay_queue;
+/* One at a time. */
+static struct workqueue_struct *relay_help_queue;
 
 static void lanes_init(struct dep_lanes *lanes)
 {
@@ -69,6 +73,7 @@ static struct dep_instance *relay_take(struct dep_relay *relay,
 		if (inst) {
 			list_del_init(&inst->in_relay);
 			atomic_inc(&inst->serving);
+			relay->served += lanes == &relay->rest;
 		}
 		if (list_empty(&lanes->lane[i]))
 			__clear_bit(i, &lanes->filled);
@@ -206,11 +211,49 @@ static bool relay_has_time(struct dep_relay *relay, u64 most)
 	return relay->debt < DEP_RELAY_NS;
 }
 
+/* The timer is to be set, since nobody has done so. */
+static bool relay_begins_ticking(struct dep_relay *relay)
+{
+	bool begins = !relay->ticking;
+
+	lockdep_assert_held(&relay->lock);
+	relay->ticking = true;
+	return begins;
+}
+
+static void relay_set_timer(struct dep_relay *relay)
+{
+	hrtimer_start(&relay->timer, ns_to_ktime(DEP_LATE_NS),
+		      HRTIMER_MODE_REL);
+}
+
+/* What the interrupt leaves is for the worker, and the timer sees to that. */
+static void relay_call_worker(struct dep_relay *relay)
+{
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+	bool work, tick;
+
+	spin_lock_irqsave(&relay->lock, flags);
+	work = !relay->working;
+	relay->working = true;
+	if (work) {
+		relay->moved = now;
+		relay->seen = relay->served;
+	}
+	tick = relay_begins_ticking(relay);
+	spin_unlock_irqrestore(&relay->lock, flags);
+	if (work)
+		queue_work_on(relay->cpu, relay_queue, &relay->work);
+	if (tick)
+		relay_set_timer(relay);
+}
+
 static void relay_interrupt(struct irq_work *irq)
 {
 	struct dep_relay *relay = container_of(irq, struct dep_relay, irq);
 	unsigned int least = DEP_RELAY_LEAST;
-	bool time = relay_has_time(relay, 0), work;
+	bool time = relay_has_time(relay, 0), rest;
 	struct dep_instance *inst;
 	unsigned long flags;
 	u64 most;
@@ -229,11 +272,10 @@ static void relay_interrupt(struct irq_work *irq)
 	spin_lock_irqsave(&relay->lock, flags);
 	relay->raised = false;
 	lanes_move(&relay->fresh, &relay->rest);
-	work = relay->rest.filled && !relay->working;
-	relay->working |= work;
+	rest = relay->rest.filled;
 	spin_unlock_irqrestore(&relay->lock, flags);
-	if (work)
-		queue_work_on(relay->cpu, relay_queue, &relay->work);
+	if (rest)
+		relay_call_worker(relay);
 }
 
 /* Runs on the same processor, unless that goes offline. */
@@ -257,8 +299,24 @@ static void relay_work(struct work_struct *work)
 		queue_work_on(relay->cpu, relay_queue, &relay->work);
 }
 
+/* Does a part of its work, on another processor. */
+static void relay_help(struct work_struct *work)
+{
+	struct dep_relay *relay = container_of(work, struct dep_relay, help);
+	u64 end = ktime_get_ns() + DEP_RELAY_HELP_NS;
+	struct dep_instance *inst;
+
+	while ((inst = relay_take(relay, &relay->rest))) {
+		relay_serve(relay, inst);
+		if (ktime_get_ns() >= end)
+			break;
+		cond_resched();
+	}
+}
+
 /* Wakes another one in the place of those who are late. */
-static void relay_look(struct dep_relay *relay, struct dep_instance *inst)
+static void relay_look(struct dep_relay *relay, struct dep_instance *inst,
+		       u64 now)
 {
 	unsigned long flags;
 
@@ -268,7 +326,8 @@ static void relay_look(struct dep_relay *relay, struct dep_instance *inst)
 	/* Work may be off the list only because files are asked this moment. */
 	if (inst->nr_waiters && inst->awaited) {
 		spin_lock(&relay->lock);
-		list_add_tail(&inst->in_late, &relay->late);
+		inst->late_at = now + DEP_LATE_NS;
+		dep_lanes_add(&relay->late, &inst->in_late, inst->lane);
 		spin_unlock(&relay->lock);
 	} else {
 		inst->late = NULL;
@@ -277,36 +336,100 @@ static void relay_look(struct dep_relay *relay, struct dep_instance *inst)
 	relay_served(inst);
 }
 
+/* The set of a lane that is due first, or NULL. */
+static struct dep_instance *relay_late_of(struct dep_relay *relay,
+					  unsigned int lane)
+{
+	lockdep_assert_held(&relay->lock);
+	return list_first_entry_or_null(&relay->late.lane[lane],
+					struct dep_instance, in_late);
+}
+
+/*
+ * Takes the next set that is due, the sets of no user twice in a row while
+ * others are; NULL if none is.
+ */
+static struct dep_instance *relay_take_late(struct dep_relay *relay, u64 now)
+{
+	struct dep_lanes *lanes = &relay->late;
+	struct dep_instance *inst;
+	unsigned int i;
+
+	for (i = 0; i < DEP_RELAY_LANES; i++) {
+		lanes->turn = (lanes->turn + 1) % DEP_RELAY_LANES;
+		inst = relay_late_of(relay, lanes->turn);
+		if (inst && inst->late_at <= now) {
+			list_del_init(&inst->in_late);
+			atomic_inc(&inst->serving);
+			return inst;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Is there work that the worker, which had time enough, has not begun?  Each
+ * time that this is so it is true only once.
+ */
+static bool relay_needs_help(struct dep_relay *relay, u64 now)
+{
+	lockdep_assert_held(&relay->lock);
+	if (!relay->rest.filled)
+		return false;
+	if (relay->seen == relay->served && now - relay->moved < DEP_LATE_NS)
+		return false;
+	if (relay->seen != relay->served) {
+		relay->seen = relay->served;
+		relay->moved = now;
+		return false;
+	}
+	relay->moved = now;
+	return true;
+}
+
+/* When there is something to look at again; never, if there is nothing. */
+static u64 relay_next_tick(struct dep_relay *relay)
+{
+	u64 next = relay->rest.filled ? relay->moved + DEP_LATE_NS : U64_MAX;
+	struct dep_instance *inst;
+	unsigned int i;
+
+	for (i = 0; i < DEP_RELAY_LANES; i++) {
+		inst = relay_late_of(relay, i);
+		if (inst)
+			next = min(next, inst->late_at);
+	}
+	return next;
+}
+
 static enum hrtimer_restart relay_tick(struct hrtimer *timer)
 {
 	struct dep_relay *relay = container_of(timer, struct dep_relay, timer);
+	u64 now = ktime_get_ns(), begun = local_clock(), next;
 	unsigned int left = DEP_WAKE_BATCH;
-	u64 pause = DEP_LATE_NS;
 	struct dep_instance *inst;
 	unsigned long flags;
-	LIST_HEAD(late);
-	bool again;
+	bool help;
 
 	spin_lock_irqsave(&relay->lock, flags);
-	list_splice_init(&relay->late, &late);
-	for (; left && !list_empty(&late); left--) {
-		inst = list_first_entry(&late, struct dep_instance, in_late);
-		list_del_init(&inst->in_late);
-		atomic_inc(&inst->serving);
+	help = relay_needs_help(relay, now);
+	while (left-- && (inst = relay_take_late(relay, now))) {
 		spin_unlock_irqrestore(&relay->lock, flags);
-		relay_look(relay, inst);
+		relay_look(relay, inst, now);
 		spin_lock_irqsave(&relay->lock, flags);
+		if (local_clock() - begun > DEP_RELAY_NS)
+			break;
 	}
-	/* An interrupt has done enough; the others are first the next time. */
-	if (!list_empty(&late))
-		pause /= DEP_RELAY_SHARE;
-	list_splice(&late, &relay->late);
-	again = !list_empty(&relay->late);
-	relay->ticking = again;
+	next = relay_next_tick(relay);
+	relay->ticking = next != U64_MAX;
 	spin_unlock_irqrestore(&relay->lock, flags);
-	if (!again)
+	if (help)
+		queue_work(relay_help_queue, &relay->help);
+	if (next == U64_MAX)
 		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(pause));
+	/* An interrupt has done enough: the rest is looked at a bit later. */
+	next = max(next, now + DEP_LATE_PAUSE_NS);
+	hrtimer_set_expires(timer, ns_to_ktime(next));
 	return HRTIMER_RESTART;
 }
 
@@ -320,18 +443,18 @@ void dep_relay_watch(struct dep_instance *inst)
 {
 	/* Interrupts are off. */
 	struct dep_relay *relay = this_cpu_ptr(&dep_relays);
-	bool ticking;
+	u64 now = ktime_get_ns();
+	bool tick;
 
 	lockdep_assert_held(&inst->lock);
 	inst->late = relay;
 	spin_lock(&relay->lock);
-	list_add_tail(&inst->in_late, &relay->late);
-	ticking = relay->ticking;
-	relay->ticking = true;
+	inst->late_at = now + DEP_LATE_NS;
+	dep_lanes_add(&relay->late, &inst->in_late, inst->lane);
+	tick = relay_begins_ticking(relay);
 	spin_unlock(&relay->lock);
-	if (!ticking)
-		hrtimer_start(&relay->timer, ns_to_ktime(DEP_LATE_NS),
-			      HRTIMER_MODE_REL);
+	if (tick)
+		relay_set_timer(relay);
 }
 
 /* Takes a set off a list of a relay, if nobody has taken it this moment. */
@@ -392,14 +515,22 @@ int __init dep_relay_init(void)
 		lanes_init(&relay->rest);
 		init_irq_work(&relay->irq, relay_interrupt);
 		INIT_WORK(&relay->work, relay_work);
-		INIT_LIST_HEAD(&relay->late);
+		INIT_WORK(&relay->help, relay_help);
+		lanes_init(&relay->late);
 		dep_hrtimer_setup(&relay->timer, relay_tick, CLOCK_MONOTONIC,
 				  HRTIMER_MODE_REL);
 		relay->cpu = cpu;
 	}
 	relay_queue = alloc_workqueue("devepoll_relay",
 				      WQ_PERCPU | WQ_CPU_INTENSIVE, 1);
-	return relay_queue ? 0 : -ENOMEM;
+	relay_help_queue = alloc_workqueue("devepoll_help", WQ_UNBOUND, 1);
+	if (relay_queue && relay_help_queue)
+		return 0;
+	if (relay_queue)
+		destroy_workqueue(relay_queue);
+	if (relay_help_queue)
+		destroy_workqueue(relay_help_queue);
+	return -ENOMEM;
 }
 
 /**
@@ -417,4 +548,5 @@ void dep_relay_exit(void)
 	}
 	/* After what queues it. */
 	destroy_workqueue(relay_queue);
+	destroy_workqueue(relay_help_queue);
 }

@@ -35,13 +35,17 @@ struct dep_lanes {
  * @working: R: the worker will look at @rest, or is doing so
  * @fresh: R: sets for the interrupt; only this processor adds some
  * @rest: R: what it has left to the worker
+ * @served: R: how many sets were taken from @rest
+ * @seen: R: how many of them at @moved
+ * @moved: R: while @working: when it was last seen that some were taken, ns
  * @late: R: sets of which somebody was woken while others slept on
  * @ticking: R: @timer is set, or running
- * @timer: looks through @late
+ * @timer: looks through @late, and whether the worker gets a processor
  * @last: only for the interrupt: when it looked at the clock last
  * @debt: the same: how much more it has done than it may, ns
  * @irq: the interrupt
  * @work: the worker
+ * @help: one of any processor, where that one gets none
  * @cpu: const: the processor
  */
 struct dep_relay {
@@ -51,13 +55,17 @@ struct dep_relay {
 	bool working;
 	struct dep_lanes fresh;
 	struct dep_lanes rest;
-	struct list_head late;
+	u32 served;
+	u32 seen;
+	u64 moved;
+	struct dep_lanes late;
 	bool ticking;
 	struct hrtimer timer;
 	u64 last;
 	u64 debt;
 	struct irq_work irq;
 	struct work_struct work;
+	struct work_struct help;
 	int cpu;
 };
 

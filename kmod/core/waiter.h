@@ -40,7 +40,7 @@ struct dep_waiter {
 	bool (*comes)(struct dep_waiter *waiter);
 	u32 min;
 	u32 room;
-	u32 looks;
+	u64 looks;
 	bool queued;
 	bool kicked;
 	u64 ticket;
