@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The operations of the benchmark on /dev/epoll with the calls of epoll, which a
- * program makes that is linked with the library or preloads it.
+ * The operations of the benchmark on /dev/epoll with the calls of epoll, as in
+ * a program that is linked with the library or preloads it.
  */
 #include "backend.h"
 

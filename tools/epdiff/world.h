@@ -2,10 +2,11 @@
 /*
  * A world: files, two sides that watch them, and what is known about both.
  *
- * A world is in memory that several processes share: the child of OP_FORK, which
- * continues where its parent was; the process of OP_OTHER, which shares only the
- * instances; and the process that checks the outcome.  What belongs to a single
- * process, namely which of the numbers it has closed, is in struct own.
+ * A world is in memory that several processes share: the child of OP_FORK,
+ * which continues where its parent was; the process of OP_OTHER, which shares
+ * only the instances; and the process that checks the outcome.  What belongs to
+ * a single process, namely which of the numbers it has closed, is in struct
+ * own.
  */
 #ifndef EPDIFF_WORLD_H
 #define EPDIFF_WORLD_H

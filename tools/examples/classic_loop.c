@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A small HTTP server on /dev/epoll, as a program of 2001 would have it.
+ * A small HTTP server on /dev/epoll, in the style of a program of 2001.
  *
- * open, EP_ALLOC, mmap, write, EP_POLL: that is the whole interface.  Changes
- * are collected and made by one write() before each wait; the result of a wait
- * is read where the kernel put it.  An event is an edge: after each one, go on
- * until the kernel says EAGAIN.
+ * The whole interface is open, EP_ALLOC, mmap, write and EP_POLL.  The server
+ * collects changes and makes them with one write() before each wait, and reads
+ * the result of a wait in the mapping.  Events are edge-triggered: after each
+ * one, the server reads or writes until it gets EAGAIN.
  */
 #include <err.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static void change(int fd, short events)
 	changes[nchanges++] = (struct pollfd){ .fd = fd, .events = events };
 }
 
-/* The device reports POLLERR and POLLHUP only to those who ask for them. */
+/* The device reports POLLERR and POLLHUP only if they are requested. */
 static void watch(int fd)
 {
 	change(fd, POLLIN | POLLOUT | POLLERR | POLLHUP);
@@ -55,7 +55,7 @@ static void drive(int fd)
 	http_close(fd);
 }
 
-/* A short count says how many entries failed, not which ones: ask. */
+/* A short count does not say which entries failed: query each. */
 static void drop_failed(void)
 {
 	int i;
@@ -74,9 +74,9 @@ static void drop_failed(void)
 }
 
 /*
- * The device of 2001 said nothing about what was ready before an fd was added.
- * So try each new one once, after it is watched: either its event comes, or the
- * data is found here.
+ * The device of 2001 did not report what was ready before an fd was added.  The
+ * server therefore tries each new fd once after adding it: either the fd gets
+ * an event later, or its data is found here.
  */
 static void make_changes(void)
 {
@@ -89,7 +89,7 @@ static void make_changes(void)
 		if (write(kdpfd, changes, size) != size)
 			drop_failed();
 
-		/* What drive() adds never overtakes what is read here. */
+		/* drive() adds one entry at most, so it overwrites no unread one. */
 		made = nchanges;
 		nchanges = 0;
 		for (i = 0; i < made; i++) {

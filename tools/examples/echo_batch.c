@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Batched registration: an echo server whose connections come and go in one
- * call each, however many they are, and that looks at the result of each.
+ * Batched registration: an echo server that adds any number of connections with
+ * one call, removes them with another, and checks the result of each change.
  *
  * usage: echo_batch [PAIRS]
  */
@@ -20,7 +20,7 @@
 
 static struct devepoll_change *changes;
 
-/* One call for all pairs; ends the program unless all of it took effect. */
+/* One call for all pairs; exits unless all changes took effect. */
 static void change_all(int set, int op)
 {
 	unsigned int failed;
@@ -47,7 +47,7 @@ static void change_all(int set, int op)
 	}
 }
 
-/* A failure of one change is told beside the success of another. */
+/* The failure of one change is reported beside the success of another. */
 static void check_results(int set)
 {
 	struct devepoll_change two[] = {
@@ -61,7 +61,7 @@ static void check_results(int set)
 		errx(1, "the results are wrong");
 }
 
-/* Sends back what has come; 0 when the client has closed its end. */
+/* Sends back what has arrived; 0 if the client has closed its end. */
 static ssize_t echo(int fd)
 {
 	char buffer[4096];
@@ -99,18 +99,18 @@ int main(int argc, char **argv)
 
 			if (echo(events[i].fd))
 				continue;
-			/* Kept open, so that they can all be added again. */
+			/* Keep it open, so that all can be added again. */
 			devepoll_events_update(set, &gone, 1, NULL);
 			left--;
 		}
 	}
 
-	/* All are at their end of file now: added and removed at once. */
+	/* All are at end of file now; add and remove them at once. */
 	change_all(set, DEVEPOLL_ADD);
 	if (devepoll_events_wait(set, events, 1, 0) != 1)
-		errx(1, "an end of file is not reported");
+		errx(1, "an end of file was not reported");
 	change_all(set, DEVEPOLL_DEL);
 	if (devepoll_events_wait(set, events, 1, 0) != 0)
-		errx(1, "a connection that was removed is reported");
+		errx(1, "a removed connection was reported");
 	return pairs_result("echo_batch");
 }

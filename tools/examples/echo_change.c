@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Change and wait in one call: an echo server that asks each connection for
- * one thing at a time, to be read or to be written.  Each of these changes
- * rides on the next wait, so that there is one call for each turn of the loop.
+ * Change and wait in one call: an echo server that waits for one event of each
+ * connection at a time, to read from it or to write to it.  The next wait makes
+ * these changes as well, so there is one call in each iteration of the loop.
  *
  * usage: echo_change [PAIRS]
  */
@@ -26,7 +26,7 @@ struct connection {
 	char buffer[1024];
 };
 
-/* Those of the first wait, and at most one for each event later. */
+/* The changes of the first wait, and later at most one for each event. */
 static struct devepoll_change *changes;
 static unsigned int nr_changes;
 
@@ -56,7 +56,7 @@ static void give(struct connection *conn)
 	ask(conn, DEVEPOLL_MOD, EPOLLIN);
 }
 
-/* Tells whether the connection goes on. */
+/* Returns whether the connection continues. */
 static int drive(struct connection *conn, uint32_t events)
 {
 	if (events & EPOLLOUT) {

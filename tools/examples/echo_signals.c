@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An echo server that is told by signals: one of each connection waits at most,
- * so the queue of signals never overflows and no other way of looking for
- * events has to stand by.
+ * An echo server that gets its events as signals.  At most one signal of each
+ * connection is pending, so the signal queue never overflows, and the server
+ * needs no second way to find events.
  */
 #include <err.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "pairs.h"
 
-/* Opens a set whose events come to this process as the signal. */
+/* Opens an instance that reports its events to this process as the signal. */
 static int open_set(int signo)
 {
 	struct devepoll_signal args = { .signo = signo };
@@ -50,8 +50,8 @@ static void watch_all(int set)
 }
 
 /*
- * Sends back all that has come, since a signal tells of what comes after it was
- * taken; 0 when the client has closed its end.
+ * Sends back everything that has arrived, because the next signal reports only
+ * later arrivals; 0 if the client has closed its end.
  */
 static ssize_t echo_all(int fd)
 {
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	int set, left;
 
 	pairs_open(argc, argv, 1000);
-	/* Before the client starts: its thread must not take them. */
+	/* Block it before the client starts, whose thread must not take it. */
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGRTMIN);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 				continue;
 			err(1, "sigwaitinfo");
 		}
-		/* The set forgets what is closed, and so does the queue. */
+		/* A close removes the fd and its pending signal. */
 		if (!echo_all(info.si_fd)) {
 			close(info.si_fd);
 			left--;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Multi-threaded harvest: an echo server whose threads all wait on one set.
+ * Several waiters: an echo server whose threads all wait on one instance.
  *
- * Events come into a part of the set's mapping that each thread has for itself.
- * A connection reports one event, to one thread, which serves it alone until it
- * has armed it again by a change that rides on its next wait.  Whoever finds
- * the end of a connection closes it; the set tells when no event of it can come
- * any more, and only then its object is freed.
+ * Each thread has a part of the mapping for its events.  A connection is
+ * one-shot: it reports one event, to one thread, which alone serves the
+ * connection until its next wait re-arms it.  The thread that finds the end of
+ * a connection closes it.  The instance reports when no further event of the
+ * connection can follow, and only then is its object freed.
  *
  * usage: echo_threads [PAIRS]
  */
@@ -28,13 +28,13 @@
 #define THREADS		4
 #define MAX_EVENTS	16
 
-/* With the set's fd, the file that says that all is over. */
+/* The fd of the instance, and that of the file that signals the end. */
 static int set, stop_fd;
 static atomic_int left;
 
 struct connection {
 	int fd;
-	/* one thread serves it at any time, others may not look at it */
+	/* one thread serves it at a time, others must not access it */
 	atomic_int busy;
 };
 
@@ -103,7 +103,7 @@ static int wait_for(struct worker *worker)
 	if (n < 0)
 		errx(1, "devepoll_events_harvest: %s", strerror(-n));
 	if (worker->nr_changes && args.nr_failed)
-		errx(1, "a connection can't be armed");
+		errx(1, "a connection can't be re-armed");
 	worker->nr_changes = 0;
 	return n;
 }
@@ -147,7 +147,7 @@ static void add_all(void)
 		conn->fd = pair_fds[i];
 		changes[i] = arm(conn, DEVEPOLL_ADD);
 	}
-	/* Level, so that all threads find it. */
+	/* Level-triggered, so that all threads find it. */
 	changes[i] = (struct devepoll_change){
 		.op = DEVEPOLL_ADD, .fd = stop_fd, .events = EPOLLIN,
 	};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The HTTP part of the example servers: all but the waiting for events.
+ * The HTTP part of the example servers: everything except waiting for events.
  *
- * Every request gets the same 128 bytes, as from the HTTP server that came
- * with the device in 2001.  A client that sends without a pause keeps the
- * server to itself; a server for strangers would count its turns.
+ * Every request gets the same 128 bytes, as from the HTTP server that came with
+ * the device in 2001.  A client that sends without a pause can monopolize the
+ * server; a public server would have to limit this.
  */
 #define _GNU_SOURCE
 #include "http.h"
@@ -71,7 +71,7 @@ int http_open_conns(void)
 	return conns_open;
 }
 
-/* Takes a connection off the queue and drops it; its edge won't come again. */
+/* Accepts a connection and drops it, because its edge is not reported again. */
 static bool shed(int lfd)
 {
 	int fd;
@@ -86,7 +86,7 @@ static bool shed(int lfd)
 	return fd >= 0;
 }
 
-/* After a failed accept: is there a point in trying again at once? */
+/* After a failed accept: does it make sense to try again at once? */
 static bool accept_again(int lfd)
 {
 	switch (errno) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The HTTP part of the example servers: all but the waiting for events.
+ * The HTTP part of the example servers: everything except waiting for events.
  */
 #ifndef EXAMPLES_HTTP_H
 #define EXAMPLES_HTTP_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Opens TCP connections and keeps them idle, as a crowd of slow clients does.
+ * Opens TCP connections and keeps them idle, like a crowd of slow clients.
  *
- * At SIGTERM it looks whether the server has kept all of them, and says so.
+ * On SIGTERM, checks whether the server has kept all of them, and reports it.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -58,7 +58,7 @@ static void raise_limit(rlim_t need)
 	if (lim.rlim_max < need)
 		lim.rlim_max = need;
 	if (setrlimit(RLIMIT_NOFILE, &lim))
-		err(1, "no more than the limit of open files allows (%ld)",
+		err(1, "the limit of open files is too low (%ld are needed)",
 		    (long)need);
 }
 
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 + send_half) {
 		fprintf(stderr, "usage: idleconns [-s] N PORT\n"
-				"-s: each one sends half a request\n");
+				"-s  send half a request on each connection\n");
 		return 2;
 	}
 	n = number_of("N", argv[argc - 2], 1, 1 << 20);

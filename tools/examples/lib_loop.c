@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The small HTTP server once more, on libdevepoll: classic_loop.c without its
+ * The same small HTTP server with libdevepoll: classic_loop.c without its
  * book-keeping.
  *
- * New connections are collected and added by one call before each wait, which
- * says which of them failed and why.  What is ready on them already comes as
- * an event; a connection that is closed leaves the set by itself.
+ * The server collects new connections and adds them with one call before each
+ * wait.  The call reports which of them failed, and why.  What a connection is
+ * already ready for is reported as an event, and a connection that is closed
+ * leaves the interest list by itself.
  */
 #include <err.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers on the command lines of the tree's programs.
+ * Numbers on the command lines of the programs in this tree.
  */
 #ifndef EXAMPLES_NUMBER_H
 #define EXAMPLES_NUMBER_H

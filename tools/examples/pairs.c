@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Socket pairs for an echo server, and the client at their other ends, which
- * checks what comes back.
+ * checks the answers.
  */
 #include <err.h>
 #include <errno.h>

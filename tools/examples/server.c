@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an example server needs around its loop: options, sockets, the end.
+ * The frame of the example servers: options, sockets and termination.
  */
 #define _GNU_SOURCE
 #include "server.h"
@@ -21,7 +21,7 @@
 
 static int stop_pipe[2];
 
-/* A byte in a pipe that the loop watches: no signal can come too early. */
+/* Writes to a pipe that the loop watches, so that no signal is missed. */
 static void stop(int sig)
 {
 	ssize_t n = write(stop_pipe[1], "", 1);
@@ -41,7 +41,7 @@ static void catch_signals(struct server *srv)
 		err(1, "sigaction");
 }
 
-/* Small buffers let writes block soon, which is what a test wants. */
+/* With small buffers, writes block soon, which tests need. */
 static void set_buffers(int fd, int size)
 {
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)) ||
@@ -87,7 +87,7 @@ static void raise_limit(int maxfds)
 	if (lim.rlim_max < (rlim_t)maxfds)
 		lim.rlim_max = maxfds;
 	if (setrlimit(RLIMIT_NOFILE, &lim))
-		err(1, "no more than the limit of open files allows (%d)",
+		err(1, "the limit of open files is too low (%d are needed)",
 		    maxfds);
 }
 
@@ -141,7 +141,7 @@ void server_report(const char *name, const struct loop_stats *loop)
 {
 	const struct http_stats *st = &http_stats;
 
-	printf("%s: %lu waits, %lu events, %lu calls that changed the set\n",
+	printf("%s: %lu waits, %lu events, %lu calls with changes\n",
 	       name, loop->waits, loop->events, loop->changes);
 	printf("%lu accepted, %lu refused, %lu closed, %d open at the end\n",
 	       st->accepted, st->refused, st->closed, http_open_conns());

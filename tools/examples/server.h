@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an example server needs around its loop: options, sockets, the end.
+ * The frame of the example servers: options, sockets and termination.
  */
 #ifndef EXAMPLES_SERVER_H
 #define EXAMPLES_SERVER_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The small HTTP server again, on sys_epoll: classic_loop.c's other half.
+ * The same small HTTP server on sys_epoll, for comparison with classic_loop.c.
  */
 #include <err.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The few answers that ephttpd gives, made once.
+ * The few answers of ephttpd, which are created once.
  */
 #ifndef EXPERIMENT_ANSWER_H
 #define EXPERIMENT_ANSWER_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Command lines.
+ * The command lines of the programs of the experiment.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The command lines of the experiment's programs.
+ * The command lines of the programs of the experiment.
  */
 #ifndef EXPERIMENT_ARGS_H
 #define EXPERIMENT_ARGS_H

@@ -2,8 +2,8 @@
 /*
  * A connection of ephttpd: requests in, answers out.
  *
- * All of it runs on a coroutine's stack of a few kilobytes, so what is large
- * is in struct conn.
+ * All of this runs on the stack of a coroutine, which has a few kilobytes, so
+ * large objects are in struct conn.
  */
 #include "conn.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dead connections: each sends half a request and stays, or sends a byte now
- * and then; what the server drops is opened again.
+ * Dead connections: each sends half a request and then nothing, or a byte from
+ * time to time.  Connections that the server drops are opened again.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -253,17 +253,18 @@ static void watch_signals(void)
 }
 
 static const struct arg args[] = {
-	ARG_NUMBER("trickle", "MS", "send one more byte on each connection every MS\n"
-		   "milliseconds", &trickle, 1, 86400000),
+	ARG_NUMBER("trickle", "MS", "send one more byte on each connection every\n"
+		   "MS milliseconds", &trickle, 1, 86400000),
 	{ }
 };
 
 static const char about[] =
-"Opens NUM connections to SERVER, an address, sends half a request on each,\n"
-"and says so when all are open.  What the server drops is opened again.  From\n"
-"127.0.0.0/8 it takes an address of its own for every 20000 connections.\n"
+"Opens NUM connections to SERVER, an address, sends half a request on each, and\n"
+"prints a line when all are open.  Connections that the server drops are opened\n"
+"again.  If SERVER is in 127.0.0.0/8, every 20000 connections have a source\n"
+"address of their own from there.\n"
 "\n"
-"SIGTERM ends it; its status is 0 if all connections were open then.\n";
+"SIGTERM stops the program; its exit status is 0 if all connections were open.\n";
 
 static void read_options(int argc, char **argv)
 {
@@ -284,7 +285,7 @@ int main(int argc, char **argv)
 
 	read_options(argc, argv);
 	if (limit_files(num + OWN_FDS))
-		errx(1, "%d connections are more than the limit of open files allows",
+		errx(1, "the limit of open files is too low for %d connections",
 		     num);
 	watch_signals();
 	conns = calloc(num, sizeof(*conns));

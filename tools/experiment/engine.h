@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One table of operations for every mechanism of the experiment that tells
- * which of many fds are ready.
+ * A table of operations for each mechanism of the experiment that reports which
+ * of many fds are ready.
  */
 #ifndef EXPERIMENT_ENGINE_H
 #define EXPERIMENT_ENGINE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engines on the two first forms of epoll, of October and November 2002,
- * as the library's header has them.
+ * The engines on the first two forms of epoll, of October and November 2002, as
+ * the header of the library provides them.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine on /dev/epoll as of 2001: changes by write(2), events where
- * EP_POLL put them.
+ * The engine on the 2001 interface of /dev/epoll: changes with write(2), and
+ * events in the mapping.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engines on /dev/poll: the Linux face with its mapped results, and the
- * Solaris one.
+ * The engines on /dev/poll: the Linux face with mapped results, and the Solaris
+ * face.
  */
 #include <errno.h>
 #include <fcntl.h>

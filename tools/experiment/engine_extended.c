@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine on /dev/epoll's extended interface: changes go along with the
- * wait, edges are taken by the waker's word, events come in the mapping.
+ * The engine on the extended interface of /dev/epoll: changes in the same call
+ * as the wait, edges with DEVEPOLL_TRUST, and mapped events.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine on one signal per fd: a signal set of the device, whose signals
- * add events up while they are queued, and never overflow the queue.
+ * The engine on one signal per fd: a signal instance of the device.  Its
+ * pending signals accumulate events, and never overflow the queue.
  */
 #include <errno.h>
 #include <signal.h>

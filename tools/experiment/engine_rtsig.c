@@ -2,9 +2,10 @@
 /*
  * The engine on queued signals: F_SETSIG, O_ASYNC and sigtimedwait(2).
  *
- * When the queue is full the kernel sends a plain SIGIO instead.  Then what is
- * queued is thrown away, poll(2) tells once what is ready, and signals go on
- * from there.  Sockets and pipes send signals, few other files do.
+ * If the queue is full, the kernel sends a plain SIGIO instead.  The engine
+ * then discards the queued signals, calls poll(2) once to find out what is
+ * ready, and continues with signals.  Sockets and pipes send signals; few other
+ * files do.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine on select(2), with sets as large as they have to be: the kernel
- * knows no FD_SETSIZE.
+ * The engine on select(2), with sets of any size: the kernel has no FD_SETSIZE.
  *
- * An error or a hang-up makes an fd readable here, as select(2) has it.
+ * As with select(2) in general, an error or a hang-up makes an fd readable.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engines on epoll(7), level and edge.
+ * The engines on epoll(7), level-triggered and edge-triggered.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine on io_uring: a poll request for each fd that completes again and
- * again, on a ring without other requests.
+ * The engine on io_uring: a multishot poll request for each fd, on a ring
+ * without other requests.
  *
- * A request that ended is made anew; one that was removed may still complete,
- * and is known by its generation.  A removal that meets a completion on its way
- * is refused, and made again: the request would keep its file open for ever.
+ * If a request ends, the engine submits it again.  A request that was removed
+ * may still complete; its generation identifies it.  A removal fails if a
+ * completion is on its way, and is submitted again, because the request would
+ * otherwise keep its file open forever.
  */
 #include <errno.h>
 #include <liburing.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The HTTP server of the experiment: one coroutine per connection, the same
- * answer to every request, and any engine to wait with.
+ * The HTTP server of the experiment: it has one coroutine per connection, gives
+ * the same answer to every request, and waits with any engine.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -45,24 +45,27 @@ static int stop_pipe[2];
 static struct loop_counts *counts;	/* one for each worker */
 
 static const struct arg args[] = {
-	ARG_TEXT("engine", "E", "how to wait (devepoll); 'list' names all engines",
-		 &engine_name),
-	ARG_NUMBER("msgsize", "N", "bytes of an answer's body (128)",
-		   &msgsize, 1, 1 << 20),
-	ARG_TEXT("address", "A", "where to listen (127.0.0.1)", &address),
-	ARG_NUMBER("port", "N", "and at which port (8080); 0: any, it says which",
-		   &port, 0, 65535),
-	ARG_NUMBER("maxfds", "N", "fds, and so about as many connections (20000)",
+	ARG_TEXT("engine", "E", "wait with engine E (default: devepoll); 'list'\n"
+		 "lists all engines", &engine_name),
+	ARG_NUMBER("msgsize", "N", "size of the body of an answer in bytes "
+		   "(default: 128)", &msgsize, 1, 1 << 20),
+	ARG_TEXT("address", "A", "listen on address A (default: 127.0.0.1)",
+		 &address),
+	ARG_NUMBER("port", "N", "listen on port N (default: 8080); 0 takes any port,\n"
+		   "which is printed", &port, 0, 65535),
+	ARG_NUMBER("maxfds", "N", "maximum number of fds, and thus roughly of\n"
+		   "connections (default: 20000)",
 		   &loop.maxfds, 2 * OWN_FDS, 1 << 20),
-	ARG_NUMBER("stksize", "N", "bytes of a coroutine's stack (8192)",
-		   &loop.stksize, 8192, 1 << 24),
-	ARG_NUMBER("workers", "N", "processes that share the port (1)",
-		   &workers, 1, WORKERS_MAX),
-	ARG_NUMBER("timeout", "S", "seconds for a request to come and its answer\n"
-		   "to be taken, or the connection is closed (60);\n"
-		   "0: no limit",
+	ARG_NUMBER("stksize", "N", "size of the stack of a coroutine in bytes\n"
+		   "(default: 8192)", &loop.stksize, 8192, 1 << 24),
+	ARG_NUMBER("workers", "N", "number of processes that share the port\n"
+		   "(default: 1)", &workers, 1, WORKERS_MAX),
+	ARG_NUMBER("timeout", "S", "close a connection if a request does not arrive,\n"
+		   "or its answer is not taken, within S seconds\n"
+		   "(default: 60); 0 means no limit",
 		   &timeout, 0, 86400),
-	ARG_NUMBER("bufsize", "N", "bytes of a socket's buffers (0: the kernel's choice)",
+	ARG_NUMBER("bufsize", "N", "size of the buffers of a socket in bytes\n"
+		   "(default: 0, the choice of the kernel)",
 		   &bufsize, 0, 1 << 24),
 	{ }
 };
@@ -70,7 +73,7 @@ static const struct arg args[] = {
 static void read_options(int argc, char **argv)
 {
 	int first = args_read(argc, argv, args, "ephttpd [OPTION...]",
-			      "SIGTERM ends it, and it prints what it did.\n");
+			      "On SIGTERM, the server prints its counters and exits.\n");
 
 	args_done(argc, first, 0, 0);
 	loop.timeout = 1000 * timeout;
@@ -112,7 +115,7 @@ static void limit_own_files(void)
 		return;
 	if (getrlimit(RLIMIT_NOFILE, &lim))
 		err(1, "getrlimit");
-	warnx("--maxfds %d is more than the limit of open files (%ld)",
+	warnx("--maxfds %d is greater than the limit of open files (%ld)",
 	      loop.maxfds, (long)lim.rlim_max);
 	limit_files(lim.rlim_max);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the connections of ephttpd come from.
+ * The listening socket of ephttpd.
  */
 #define _GNU_SOURCE
 #include "listener.h"

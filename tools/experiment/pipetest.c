@@ -38,11 +38,11 @@ static char *buf;
 static size_t buf_len;		/* for all messages, and more */
 
 static const struct arg args[] = {
-	ARG_TEXT("engine", "E", "how to wait (devepoll); 'list' names all engines",
-		 &engine_name),
-	ARG_NUMBER("bufsize", "N", "bytes of a message (1)", &bufsize, 1, 4096),
-	ARG_FLAG("json", "the result once more, as a line of JSON",
-		 &json),
+	ARG_TEXT("engine", "E", "wait with engine E (default: devepoll); 'list'\n"
+		 "lists all engines", &engine_name),
+	ARG_NUMBER("bufsize", "N", "size of a message in bytes (default: 1)",
+		   &bufsize, 1, 4096),
+	ARG_FLAG("json", "also print the result as a line of JSON", &json),
 	{ }
 };
 
@@ -115,7 +115,7 @@ static long pass_on(const struct pollfd *event)
 	if (n < 0)
 		err(1, "read from pipe %d", pipe + 1);
 	if (n % bufsize)
-		errx(1, "a part of a message came from pipe %d", pipe + 1);
+		errx(1, "only a part of a message came from pipe %d", pipe + 1);
 	/* Those that met part again, or all would stay together for ever. */
 	for (i = 0; i < n / bufsize; i++)
 		put((pipe + 1 + i) % pipes);
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 	read_options(argc, argv);
 	maxfds = 2 * pipes + OWN_FDS;
 	if (limit_files(maxfds))
-		errx(1, "%d pipes are more than the limit of open files allows",
+		errx(1, "the limit of open files is too low for %d pipes",
 		     pipes);
 	set = engine_open(engine, maxfds);
 	make_pipes(maxfds);

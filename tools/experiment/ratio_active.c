@@ -75,10 +75,10 @@ static size_t answer_size(char *text, size_t len)
 	if (!body)
 		return 0;
 	if (strncmp(text, "HTTP/1.1 200 ", 13))
-		errx(1, "not the answer that was asked for: %.40s", text);
+		errx(1, "unexpected answer: %.40s", text);
 	at = strcasestr(text, field);
 	if (!at || at > body)
-		errx(1, "an answer without its length");
+		errx(1, "an answer has no length");
 	return body + 4 - text + strtoul(at + sizeof(field) - 1, NULL, 10);
 }
 
@@ -148,19 +148,20 @@ static void run(const int *fds)
 }
 
 static const struct arg args[] = {
-	ARG_NUMBER("port", "P", "of the server on 127.0.0.1 (8080)",
+	ARG_NUMBER("port", "P", "port of the server on 127.0.0.1 (default: 8080)",
 		   &want.port, 1, 65535),
-	ARG_NUMBER("conns", "N", "connections (10)", &want.conns, 1, 100000),
-	ARG_NUMBER("answers", "N", "to be had in all (40000)",
+	ARG_NUMBER("conns", "N", "number of connections (default: 10)",
+		   &want.conns, 1, 100000),
+	ARG_NUMBER("answers", "N", "total number of answers (default: 40000)",
 		   &want.answers, 1, 1 << 30),
-	ARG_NUMBER("warm", "N", "rounds before that do not count (30)",
-		   &want.warm, 0, 1000),
+	ARG_NUMBER("warm", "N", "rounds at the beginning that do not count\n"
+		   "(default: 30)", &want.warm, 0, 1000),
 	{ }
 };
 
 static const char about[] =
-"Prints one line of JSON; per_answer is from the median round, in ticks of the\n"
-"time stamp counter: instructions where exact is true.\n";
+"Prints a line of JSON.  per_answer is that of the median round, in ticks of the\n"
+"time stamp counter, which are instructions if exact is true.\n";
 
 int main(int argc, char **argv)
 {

@@ -59,15 +59,15 @@ static void open_one(long i)
 }
 
 static const struct arg args[] = {
-	ARG_NUMBER("port", "P", "of the server on 127.0.0.1 (8080)",
+	ARG_NUMBER("port", "P", "port of the server on 127.0.0.1 (default: 8080)",
 		   &want.port, 1, 65535),
-	ARG_FLAG("half", "send half a request on each", &want.half),
+	ARG_FLAG("half", "send half a request on each connection", &want.half),
 	{ }
 };
 
 static const char about[] =
-"Reads from standard input how many connections there are to be, a line each\n"
-"time, and prints the number when they are open.\n";
+"Reads the desired number of connections from standard input, line by line, and\n"
+"prints each number when that many connections are open.\n";
 
 int main(int argc, char **argv)
 {

@@ -175,13 +175,14 @@ static const char *engine_name;
 static int port = 8080, msgsize = 128;
 
 static const struct arg args[] = {
-	ARG_TEXT("engine", "E", "how to wait; 'list' names all", &engine_name),
-	ARG_NUMBER("port", "P", "on 127.0.0.1 (8080); 0 takes any; it is printed",
-		   &port, 0, 65535),
-	ARG_NUMBER("maxfds", "N", "connections and some (20000)",
-		   &maxfds, 16, 1 << 20),
-	ARG_NUMBER("msgsize", "N", "bytes of an answer's body (128)",
-		   &msgsize, 0, BODY_MOST),
+	ARG_TEXT("engine", "E", "wait with engine E; 'list' lists all engines",
+		 &engine_name),
+	ARG_NUMBER("port", "P", "port on 127.0.0.1 (default: 8080); 0 takes any port;\n"
+		   "the port is printed", &port, 0, 65535),
+	ARG_NUMBER("maxfds", "N", "maximum number of fds: the connections and a few\n"
+		   "more (default: 20000)", &maxfds, 16, 1 << 20),
+	ARG_NUMBER("msgsize", "N", "size of the body of an answer in bytes "
+		   "(default: 128)", &msgsize, 0, BODY_MOST),
 	{ }
 };
 
@@ -194,7 +195,7 @@ int main(int argc, char **argv)
 		errx(2, "--engine is missing (try --help)");
 	engine = engine_choose(engine_name);
 	if (limit_files(maxfds))
-		errx(1, "no more than the limit of open files allows (%d)",
+		errx(1, "the limit of open files is too low for --maxfds %d",
 		     maxfds);
 	matched = calloc(maxfds, 1);
 	if (!matched)

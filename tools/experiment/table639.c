@@ -113,7 +113,7 @@ static void one_wait(struct run *run)
 		err(1, "write");
 	began = now();
 	if (!is_told(run, pipe[0]))
-		errx(1, "%s: fd %d is ready and was not told",
+		errx(1, "%s: fd %d is ready but was not reported",
 		     run->engine->name, pipe[0]);
 	run->seconds += now() - began;
 	if (read(pipe[0], &byte, 1) != 1)
@@ -153,16 +153,17 @@ static const char *engine_name;
 static int nr_waits = 100000;
 
 static const struct arg args[] = {
-	ARG_TEXT("engine", "E", "a mechanism; 'list' names all", &engine_name),
-	ARG_NUMBER("waits", "W", "for each N (100000, as in the book)",
-		   &nr_waits, 1, 100000000),
+	ARG_TEXT("engine", "E", "measure engine E; 'list' lists all engines",
+		 &engine_name),
+	ARG_NUMBER("waits", "W", "number of waits for each N (default: 100000, as in\n"
+		   "the book)", &nr_waits, 1, 100000000),
 	{ }
 };
 
 static const char about[] =
-"N is how many pipes are watched, one of which is ready.  Prints a line of JSON\n"
-"for each.  per_wait, the median of what a wait took, and mean are ticks of the\n"
-"time stamp counter: instructions where exact is true.\n";
+"N is the number of watched pipes, one of which is ready.  Prints a line of JSON\n"
+"for each N.  per_wait, the median cost of a wait, and mean are in ticks of the\n"
+"time stamp counter, which are instructions if exact is true.\n";
 
 int main(int argc, char **argv)
 {
@@ -182,7 +183,7 @@ int main(int argc, char **argv)
 			most = n;
 	}
 	if (limit_files(maxfds_for(most)))
-		errx(1, "no more than the limit of open files allows (%ld)",
+		errx(1, "the limit of open files is too low (%ld are needed)",
 		     maxfds_for(most));
 	counter_calibrate();
 	for (i = first; i < argc; i++)

@@ -111,7 +111,7 @@ static void conn_leave(struct conn *conn)
 static void conn_lost(struct conn *conn, const char *why)
 {
 	if (lost++ < 10)
-		fprintf(stderr, "ask: connection %u lost at question %u: %s\n",
+		fprintf(stderr, "ask: connection %u lost at request %u: %s\n",
 			conn->query.who, conn->query.nr, why);
 	conn_reopen(conn);
 }
@@ -247,10 +247,11 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: ask [-s] [-c N] [-n CONNECTIONS] [-q QUESTIONS] SERVER PORT\n"
 		"       ask -w DIR\n"
-		"SERVER is redis, memcached, nginx or node.  -c: each connection leaves after N\n"
-		"answers, in one of three ways, and another comes.  -s: keep the\n"
-		"connections at the end, until killed.  -w: write the files that nginx is\n"
-		"asked for.\n");
+		"SERVER is redis, memcached, nginx or node.\n"
+		"-c N    close each connection after N answers, in one of three ways, and open\n"
+		"        another\n"
+		"-s      at the end, keep the connections open until killed\n"
+		"-w DIR  write the files that the requests to nginx name\n");
 	return 2;
 }
 
