@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What engine.h promises, of each engine, as TAP.
+ * Tests what engine.h promises for each engine; prints TAP.
  *
- * enginetest [ENGINE...] tests those, or all; what is missing is skipped.
+ * enginetest [ENGINE...] tests these engines, or all; it skips missing ones.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Heads of requests, broken in every way, for the parser of the servers; built
- * with the sanitizers of addresses and undefined behaviour.  As TAP.
+ * Tests the parser of the servers with request heads that are broken in every
+ * way; built with the sanitizers for addresses and undefined behaviour.  Prints
+ * TAP.
  *
- * fuzz_request [ROUNDS [SEED]] prints the seed, and where it fails the head.
+ * fuzz_request [ROUNDS [SEED]] prints the seed and, on a failure, the head.
  */
 #include <err.h>
 #include <stdbool.h>

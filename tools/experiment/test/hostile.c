@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slow, broken and hostile clients against ephttpd, beyond those of httpcheck,
- * as TAP.
+ * Tests ephttpd with slow, broken and hostile clients, in addition to those of
+ * httpcheck; prints TAP.
  *
- * hostile slow PORT SEED wants a server with --timeout 2 --bufsize 16384,
- * hostile broken PORT SEED one with --maxfds 64 that waits for a minute.
+ * hostile slow PORT SEED needs a server with --timeout 2 --bufsize 16384, and
+ * hostile broken PORT SEED needs one with --maxfds 64 and a timeout of a
+ * minute.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

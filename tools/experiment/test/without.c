@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs a command on a kernel that lacks a system call, as a filter makes it
- * seem.
+ * Runs a command with a system call filter that makes the kernel appear to lack
+ * a system call.
  */
 #define _GNU_SOURCE
 #include <err.h>
