@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # Dispatches to the scripts and makefiles that do the work; try make help.
 
-# Variables of the command line:
-#   KERNEL=6.1|6.12|newest which stock Debian kernel (6.1 unless said below);
-#                         newest is of trixie-backports, where 7.2 is too
-#   DEBUG=kasan           the debug kernel instead: KASAN, lockdep, kmemleak
-#   V=1                   show every command and all output
-#   OPS= SEED=            of fuzz: operations (1000000), where to start (random)
-#   ONLY= CHANGED=        of mutants: which faults; those of files that differ
-#                         from a revision
-#   QUICK=1               of experiment: fewer sizes, not recorded
-#   DESTDIR= PREFIX=      where `make install' puts things (/usr/local)
-#   DEVEPOLL_CACHE=       packages and kernels (~/.cache/devepoll)
-#   DEVEPOLL_NEWEST=7.2   what newest is, instead of asking the archive
+# Variables on the command line:
+#   KERNEL=6.1|6.12|newest  the stock Debian kernel (default: 6.1, unless stated
+#                           above); newest is that of trixie-backports, and 7.2
+#                           from there works, too
+#   DEBUG=kasan             use the debug kernel: KASAN, lockdep, kmemleak
+#   V=1                     show every command and all output
+#   OPS= SEED=              fuzz: number of operations (default: 1000000), first
+#                           seed (default: random)
+#   ONLY= CHANGED=          mutants: select faults, by name or by the files that
+#                           differ from a revision
+#   QUICK=1                 experiment: fewer sizes, and no record
+#   DESTDIR= PREFIX=        install: the destination (PREFIX: /usr/local)
+#   DEVEPOLL_CACHE=         the cache (default: ~/.cache/devepoll)
+#   DEVEPOLL_NEWEST=7.2     the version of newest, instead of asking the archive
 
 # make's lists and kbuild take a space for the end of a name.
 ifneq ($(words $(CURDIR)),1)
@@ -49,7 +51,7 @@ deps = $(Q)tools/dev/deps.sh $(1)
 .PHONY: help deps kmod lib tools selftests demo check mutants fuzz proof \
 	servers clients bench experiment shell lint docs install clean
 
-help: ## this text
+help: ## print this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
 	@echo
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | \
@@ -57,12 +59,12 @@ help: ## this text
 			printf '  %-10s %s\n' "$$name" "$$text"; done
 	@echo
 	@sed -n '/^# Variables/,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Any program of this machine runs in a guest by tools/guest (see --help).'
+	@echo 'tools/guest runs any program of this machine in a guest (see --help).'
 
-deps: ## install the Debian packages that are needed here (as root)
+deps: ## install the required Debian packages (as root)
 	$(call deps,base demo lint)
 
-kmod: ## build the module for KERNEL, or for those of make check: build/KERNEL/kmod
+kmod: ## build the module for KERNEL or all of make check: build/KERNEL/kmod
 	$(call deps,base)
 	$(Q)set -e; for k in $(or $(KERNEL),6.1 6.12 newest); do \
 		tools/vm/kmod $$k; done
@@ -76,7 +78,7 @@ tools: ## build the examples and the benchmark: build/tools
 selftests: lib ## build the test programs: build/selftests
 	$(Q)tools/vm/selftests
 
-demo: ## show /dev/epoll at work beside epoll (KERNEL=, 6.1)
+demo: ## demonstrate /dev/epoll beside epoll (KERNEL=, 6.1)
 	$(call deps,base demo)
 	$(Q)tools/demo/run $(K)
 
@@ -84,12 +86,12 @@ check: ## run all tests in guests; KERNEL= or DEBUG= for only one kernel
 	$(call deps,base)
 	$(Q)tools/check $(KERNEL)
 
-mutants: selftests ## plant faults in the module, and see them all noticed (KERNEL=, 6.1)
+mutants: selftests ## check that the tests notice planted faults (KERNEL=, 6.1)
 	$(call deps,base)
 	$(Q)tools/mutants/run --kernel $(K) --only '$(ONLY)' \
 		--changed '$(CHANGED)'
 
-fuzz: ## a million random operations beside epoll's (KERNEL=, or 6.1, 6.12, newest)
+fuzz: ## run the fuzzer against epoll (KERNEL=, or 6.1, 6.12, newest)
 	$(call deps,base)
 	$(Q)tools/epdiff/run $(KERNEL)
 
@@ -98,12 +100,12 @@ bench: ## measure the costs in instructions (KERNEL=, or 6.1, 6.12, newest)
 	$(Q)tools/bench/run $(KERNEL)
 	$(Q)tools/bench/rings
 
-proof: ## run what others wrote for epoll on the device, all of it (35 min a kernel)
+proof: ## run all tests that others wrote for epoll (35 min per kernel)
 	$(call deps,base pip)
 	$(Q)tools/proof/run programs $(KERNEL)
 	$(Q)tools/proof/run rings $(KERNEL)
 
-servers: ## run redis, nginx, memcached and Node on the device, beside epoll
+servers: ## run redis, nginx, memcached and Node.js on the device and on epoll
 	$(call deps,base npm)
 	$(Q)tools/proof/run servers $(KERNEL)
 
@@ -111,7 +113,7 @@ clients: ## run programs written for Solaris on /dev/poll (KERNEL=, 6.1)
 	$(call deps,base)
 	$(Q)tools/clients/run $(K)
 
-experiment: ## rerun the experiment of 2001 with every mechanism (QUICK=1: fewer sizes)
+experiment: ## rerun the experiment of 2001, all mechanisms (QUICK=1: fewer sizes)
 	$(call deps,base bench experiment)
 	$(Q)tools/experiment/run $(K)
 
@@ -121,7 +123,7 @@ shell: ## open a guest with the module loaded (KERNEL=, DEBUG=)
 	$(Q)tools/guest --kernel $(K) --interactive --keep-module -- \
 		$${SHELL_IN_GUEST:-/bin/bash}
 
-lint: ## checkers of sources, docs, scripts and commits
+lint: ## run the checkers for sources, docs, scripts and commits
 	$(call deps,base lint)
 	$(Q)tools/dev/lint.sh
 
@@ -129,8 +131,8 @@ docs: ## render Documentation and the man pages: build/docs
 	$(call deps,base docs)
 	$(Q)tools/dev/docs.sh
 
-install: lib ## install module (KERNEL= or the running one), udev rule, library, man
+install: lib ## install module (KERNEL= or running kernel), udev rule, library, man
 	$(Q)tools/dev/install.sh $(KERNEL)
 
-clean: ## remove build/ (the cache stays)
+clean: ## remove build/, but not the cache
 	$(Q)rm -rf build

@@ -10,7 +10,7 @@
 #include "file.h"
 
 #define TAKEN_MOST	8
-/* The data of the file that ends a harvester. */
+/* The data of the file that stops a waiting thread. */
 #define DATA_STOP	1000
 
 static const uint32_t mode_events[MODES] = {

@@ -19,7 +19,7 @@
 #define MAP_EVENTS	((int)(MAP_BYTES / sizeof(struct devepoll_event)))
 #define NS_PER_MS	1000000LL
 
-/* Every request can be made by ioctl() or through the short door. */
+/* Every request can be made with ioctl() or on the fast path. */
 static int request(int set, unsigned long cmd, void *arg, bool shortly)
 {
 	int ret;

@@ -113,7 +113,7 @@ static void play_other(struct world *w, const struct player *player, int n)
 		return;
 	if (end > w->nops)
 		end = w->nops;
-	/* It can't tell ghosts either. */
+	/* It can't recognize stale items, either. */
 	intended_fork(w);
 	if (!other.pid)
 		other_begin(w, player);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loop of ephttpd: events and time run connections, each a coroutine.
+ * The loop of ephttpd: events and timeouts resume connections, which are
+ * coroutines.
  *
- * Only the loop calls coroutines, and they only go back to it.  All tasks have
- * the same time, so the list by deadlines is the list by when they were set.
+ * Only the loop calls coroutines, and they only return to it.  All timeouts are
+ * equal, so a list in the order in which they were set is sorted by deadline.
  */
 #include "loop.h"
 

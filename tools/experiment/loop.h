@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The loop of ephttpd: events and time run connections, each a coroutine.
+ * The loop of ephttpd: events and timeouts resume connections, which are
+ * coroutines.
  */
 #ifndef EXPERIMENT_LOOP_H
 #define EXPERIMENT_LOOP_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages on their way through a ring of pipes, as many of them at a time as
- * there are threads: each is read from a pipe and written to the next one.
+ * Passes messages around a ring of pipes: each message is read from one pipe
+ * and written to the next one.  There are as many messages as "threads".
  *
- * A generation is one step of every message, a pass the step of one.  Threads
- * are those of the test of 2002, where each was a message; all run in one
- * process.
+ * A pass is one step of a message, and a generation is one step of every
+ * message.  In the test of 2002, each message was a thread; here, a single
+ * process passes all of them.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The active clients of the experiment: so many connections, so many answers.
+ * The active clients of the experiment: a number of connections and of answers.
  *
- * In each round every connection asks once, and then every answer is read, so
- * that the server always has something to do and no clock runs idle.  What is
- * told is what all of it took, server, kernel and clients together.
+ * In each round, every connection sends one request, and then the program reads
+ * every answer, so that the server always has work and no clock runs idle.  The
+ * result is the total cost: that of the server, the kernel and the clients.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

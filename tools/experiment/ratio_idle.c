@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The idle clients of the experiment: connections that ask nothing.
+ * The idle clients of the experiment: connections that send no request.
  *
- * Each line of standard input is a number of connections to be open from now
- * on; when they are, the number is printed.  The end of input ends it.  Source
- * addresses are 127.0.1.1 and up, since one address has no 60000 ports.
+ * Each line of standard input is the desired number of open connections.  When
+ * they are open, the program prints the number.  It exits at the end of input.
+ * Source addresses are 127.0.1.1 and up, because one address does not have
+ * 60000 ports.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

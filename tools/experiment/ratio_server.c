@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server of the ratio experiment: one loop over one engine, and the same
- * short answer to every request, so that the engine is what is measured.
+ * The server of the ratio experiment: one loop on one engine.  Every request
+ * gets the same short answer, so that the results reflect the engine.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

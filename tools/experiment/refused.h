@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Fds that could not be watched when an engine made the changes that it had
- * kept back: the next wait tells them, with POLLNVAL.
+ * Fds that an engine could not add when it made its deferred changes.  The next
+ * wait reports them with POLLNVAL.
  */
 #ifndef EXPERIMENT_REFUSED_H
 #define EXPERIMENT_REFUSED_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Table 63-9 of The Linux Programming Interface: what a wait costs when one of
- * N fds, chosen at random, is ready.
+ * Table 63-9 of The Linux Programming Interface: the cost of a wait if one of N
+ * fds, chosen at random, is ready.
  *
- * As there, the fds are pipes and each wait is preceded by a byte into one of
- * them.  What is counted is the wait with its reading of the events; the write
- * before and the read after it are not.
+ * As in the book, the fds are pipes, and the program writes a byte to one of
+ * them before each wait.  The cost includes the wait and the reading of its
+ * events, but not the write before and the read after it.
  */
 #define _GNU_SOURCE
 #include <err.h>

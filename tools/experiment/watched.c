@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fds that an engine watches, as poll(2) wants them.
+ * The fds that an engine watches, as an array for poll(2).
  */
 #include "watched.h"
 

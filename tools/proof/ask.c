@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A client of servers that knows the right answers: asks on many connections
- * at once, checks each answer, and counts.
+ * A client that knows the correct answers of several servers: it sends requests
+ * on many connections at once, checks each answer, and counts.
  *
- * It waits by poll(2), to have nothing in common with what is being proven.
+ * It waits with poll(2), so that it does not depend on what is being tested.
  */
 #include <arpa/inet.h>
 #include <err.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Questions to redis, memcached and HTTP servers, and the right answers, which
- * follow from the numbers of connection and question alone.
+ * Requests to redis, memcached and HTTP servers, and the correct answers, which
+ * depend only on the numbers of the connection and of the request.
  */
 #include <err.h>
 #include <stdarg.h>

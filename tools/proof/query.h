@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Questions to a server, with the answers that must come.
+ * Requests to a server, and the expected answers.
  */
 #ifndef PROOF_QUERY_H
 #define PROOF_QUERY_H
