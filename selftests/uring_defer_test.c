@@ -58,23 +58,35 @@ static int64_t post_to(struct ewaiter *waiter, int event)
 	return ret ?: (int64_t)(now_ns() - start);
 }
 
+/*
+ * The module asks the kernel's own account whether the task waits in the ring.
+ * If a kernel keeps that in another way, the relay still passes the event on,
+ * but never before this.
+ */
+#define BY_RELAY_NS	(8 * NSEC_PER_MSEC)
+#define ACCOUNT_ROUNDS	8
+
 TEST_F(uring_defer, leaves_events_to_a_thread_while_its_task_is_elsewhere)
 {
+	int64_t took, least = INT64_MAX;
 	struct ewaiter waiter;
-	int64_t took;
 	int i;
 
 	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN | EPOLLET));
 	ASSERT_EQ(0, ring_request(&self->ring, self->set.fd, DEVEPOLL_WAIT,
 				  &self->args, 1));
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < ACCOUNT_ROUNDS; i++) {
 		ASSERT_EQ(0, ewaiter_start(&waiter, &self->set, -1));
 		took = post_to(&waiter, self->event);
 		TH_LOG("the thread has it after %ld us", (long)took / 1000);
 		EXPECT_LE(0, took);
 		EXPECT_GT(AT_ONCE_NS, took);
 		EXPECT_EQ(1, ewaiter_join(&waiter));
+		if (took < least)
+			least = took;
 	}
+	if (slowness() == 1)
+		EXPECT_GT((int64_t)BY_RELAY_NS, least);
 	/* It is still there, and takes the next. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, ring_result(&self->ring, 1));
