@@ -4,7 +4,9 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/anon_inodes.h>
 #include <linux/cred.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -38,6 +40,7 @@ static int device_open(struct inode *inode, struct file *file)
 	inst = dep_instance_new(&dep_pages_sink, file->f_cred);
 	if (!inst)
 		return -ENOMEM;
+	inst->file = file;
 	dep_stats_join(inst);
 	file->private_data = inst;
 	/* As the fds of epoll_create(2): no offset could be large. */
@@ -53,6 +56,7 @@ static int devpoll_open(struct inode *inode, struct file *file)
 	if (!inst)
 		return -ENOMEM;
 	dep_devpoll_begin(inst);
+	inst->file = file;
 	dep_stats_join(inst);
 	file->private_data = inst;
 	stream_open(inode, file);
@@ -75,6 +79,48 @@ static int device_release(struct inode *inode, struct file *file)
 	dep_relay_leave(inst);
 	dep_instance_free(inst);
 	return 0;
+}
+
+/* Of a further open: the last one lets the first go. */
+static int reopened_release(struct inode *inode, struct file *file)
+{
+	struct dep_instance *inst = file->private_data;
+
+	fput(inst->file);
+	return 0;
+}
+
+/*
+ * Makes a further open of the set.  The caller has one, so the first is there;
+ * opening the node, or the fd in /proc, would make another set.
+ */
+static long device_reopen(struct file *file, unsigned long flags)
+{
+	struct dep_instance *inst = file->private_data;
+	const fmode_t all = FMODE_READ | FMODE_WRITE;
+	struct file *reopened;
+	int fd;
+
+	if (flags & ~(unsigned long)(O_ACCMODE | O_CLOEXEC) ||
+	    (flags & O_ACCMODE) == O_ACCMODE)
+		return -EINVAL;
+	if (OPEN_FMODE(flags) & all & ~file->f_mode)
+		return -EBADF;
+	fd = get_unused_fd_flags(flags & O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	reopened = anon_inode_getfile("[devepoll]",
+				      &dep_instance_fops[DEP_NODES], inst,
+				      flags & O_ACCMODE);
+	if (IS_ERR(reopened)) {
+		put_unused_fd(fd);
+		return PTR_ERR(reopened);
+	}
+	stream_open(file_inode(reopened), reopened);
+	/* For reopened_release(). */
+	get_file(inst->file);
+	fd_install(fd, reopened);
+	return fd;
 }
 
 static ssize_t device_write(struct file *file, const char __user *buf,
@@ -123,6 +169,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		ret = dep_onesig_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_features_ioctl(cmd, arg);
+	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
+		ret = device_reopen(file, arg);
 	return ret;
 }
 
@@ -192,20 +240,23 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	return dep_ready_poll(inst, dep_watch_is_arming(table));
 }
 
+#define DEVICE_OPERATIONS			\
+	.owner = THIS_MODULE,			\
+	.write = device_write,			\
+	.poll = device_poll,			\
+	.mmap = device_mmap,			\
+	.fadvise = device_fadvise,		\
+	.show_fdinfo = device_show_fdinfo,	\
+	.uring_cmd = dep_uring_cmd,		\
+	.unlocked_ioctl = device_ioctl,		\
+	.compat_ioctl = device_ioctl
+
 /* One after the other, for dep_instance_of(). */
-static const struct file_operations device_fops[DEP_NODES] = {
+static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 	{
-		.owner = THIS_MODULE,
+		DEVICE_OPERATIONS,
 		.open = device_open,
 		.release = device_release,
-		.write = device_write,
-		.poll = device_poll,
-		.mmap = device_mmap,
-		.fadvise = device_fadvise,
-		.show_fdinfo = device_show_fdinfo,
-		.uring_cmd = dep_uring_cmd,
-		.unlocked_ioctl = device_ioctl,
-		.compat_ioctl = device_ioctl,
 	}, {
 		.owner = THIS_MODULE,
 		.open = devpoll_open,
@@ -216,6 +267,9 @@ static const struct file_operations device_fops[DEP_NODES] = {
 		.show_fdinfo = device_show_fdinfo,
 		.unlocked_ioctl = devpoll_ioctl,
 		.compat_ioctl = devpoll_compat_ioctl,
+	}, [DEP_NODES] = {
+		DEVICE_OPERATIONS,
+		.release = reopened_release,
 	},
 };
 

@@ -56,12 +56,14 @@ TEST_F(features, are_those_of_this_module)
 			       DEVEPOLL_FEATURE_SIGNAL |
 			       DEVEPOLL_FEATURE_URING |
 			       DEVEPOLL_FEATURE_URING_WAIT |
-			       DEVEPOLL_FEATURE_URING_MULTISHOT;
+			       DEVEPOLL_FEATURE_URING_MULTISHOT |
+			       DEVEPOLL_FEATURE_REOPEN;
 
 	EXPECT_EQ(1, f->abi);
 	EXPECT_EQ(0, f->features & ~known);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_SIGNAL);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_URING);
+	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_REOPEN);
 	EXPECT_EQ(door_param() != 'N',
 		  !!(f->features & DEVEPOLL_FEATURE_FADVISE));
 	if (f->features & DEVEPOLL_FEATURE_URING_MULTISHOT)

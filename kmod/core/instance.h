@@ -160,12 +160,17 @@
  * sends this moment has a reference of his own, and finds it retired.  It is
  * freed after a grace period, and not before its queue has let it go.
  *
- * The instance dies in its ->release.  It takes all items off first, and a
- * hook that still handles one of them holds L while it touches the instance;
- * so when the interest set is seen empty under L, it may only be left in a
- * relay.  It takes itself out there (L, R), or waits for who has it: a relay
- * counts those that it serves (dep_instance.serving), and several may serve one
- * at the same time.
+ * A further open of a set (DEVEPOLL_REOPEN) is a file of its own that keeps the
+ * one that the node made, dep_instance.file, until its own ->release.  This is
+ * the one reference on a file that may be watched; no set keeps a file by it,
+ * so there can't be a circle.
+ *
+ * The instance dies in the ->release of that file.  It takes all items off
+ * first, and a hook that still handles one of them holds L while it touches the
+ * instance; so when the interest set is seen empty under L, it may only be left
+ * in a relay.  It takes itself out there (L, R), or waits for who has it: a
+ * relay counts those that it serves (dep_instance.serving), and several may
+ * serve one at the same time.
  *
  * Nothing here is walked under RCU.  Siginfos are freed by it for what is said
  * below.
@@ -357,6 +362,7 @@ struct dep_crowd {
  * @onesig: M+L: what makes it a signal set, now and for ever, or NULL; read
  *	without a lock, with acquire
  * @stats: what the set has seen
+ * @file: const: the open that made it, and whose ->release ends it
  * @in_all: lock of stats.c: in the list of all sets
  * @pages: the sink of the classic interface; see there
  * @mappings: how many mappings of the pages exist, or of the area of /dev/poll,
@@ -418,6 +424,7 @@ struct dep_instance {
 	bool classic;
 	struct dep_onesig *onesig;
 	struct dep_stats stats;
+	struct file *file;
 	struct list_head in_all;
 	struct dep_pages pages;
 
@@ -448,8 +455,9 @@ struct dep_instance {
 
 extern unsigned int dep_max_fds;
 extern unsigned long dep_max_user_watches;
-/* The operations of all nodes, one after the other. */
+/* The operations of the nodes and of further opens, one after the other. */
 #define DEP_NODES	2
+#define DEP_FILE_KINDS	(DEP_NODES + 1)
 extern const struct file_operations *dep_instance_fops;
 
 /**
@@ -461,7 +469,7 @@ extern const struct file_operations *dep_instance_fops;
 static inline struct dep_instance *dep_instance_of(const struct file *file)
 {
 	uintptr_t first = (uintptr_t)dep_instance_fops;
-	uintptr_t size = DEP_NODES * sizeof(*dep_instance_fops);
+	uintptr_t size = DEP_FILE_KINDS * sizeof(*dep_instance_fops);
 
 	return (uintptr_t)file->f_op - first < size ? file->private_data : NULL;
 }

@@ -481,6 +481,8 @@ struct devepoll_signal {
 #define DEVEPOLL_FEATURE_URING_WAIT	0x0008ULL
 /* Such a wait may be multishot. */
 #define DEVEPOLL_FEATURE_URING_MULTISHOT 0x0010ULL
+/* DEVEPOLL_REOPEN. */
+#define DEVEPOLL_FEATURE_REOPEN		0x0020ULL
 
 /**
  * struct devepoll_features - result of DEVEPOLL_FEATURES
@@ -522,6 +524,22 @@ struct devepoll_features {
  */
 #define DEVEPOLL_FEATURES	_IOR(EP_IOC_MAGIC, 0x14, \
 				     struct devepoll_features)
+
+/**
+ * define DEVEPOLL_REOPEN - open the same set once more
+ *
+ * The argument is a number, passed by value: O_RDONLY, O_WRONLY or O_RDWR,
+ * with or without O_CLOEXEC.  So a set can be handed on to be waited for, or
+ * to be changed, and no more.  The set lives as long as one of its opens.
+ * open(2) of the node, or of the fd in /proc, makes another set.
+ *
+ * Return: the new fd, or -1 with errno
+ * EBADF: this open does not have the access that the new one shall have;
+ * EINVAL: other flags;
+ * EMFILE, ENFILE, ENOMEM: as of open(2);
+ * ENOTTY: not /dev/epoll, or a module that is older than this request.
+ */
+#define DEVEPOLL_REOPEN		_IOW(EP_IOC_MAGIC, 0x15, int)
 
 /**
  * DOC: open modes
