@@ -552,7 +552,7 @@ static pid_t fork_as_first(void)
 
 #define FORKS	100
 
-/* Forks while another thread has its changes made; no number tells them apart. */
+/* Forks beside a thread that makes changes; no number tells them apart. */
 static int fork_beside_changes(unsigned int setup, int set)
 {
 	struct raw_ring rings[2];
