@@ -381,8 +381,8 @@ static void translate(struct io_uring_sqe *sqe, size_t size,
  *
  * The lock belongs to the memory that the threads share, whatever the IDs of
  * their processes are.  It lies in a page that the kernel zeroes in a child of
- * fork(2), which does not have the thread that held it.  If a system call filter
- * refuses that, the child can wait for ever.
+ * fork(2), which does not have the thread that held it.  If a filter of system
+ * calls refuses that, the child can wait for ever.
  */
 static atomic_int *_Atomic lock_page;
 
