@@ -233,7 +233,6 @@ static void remove_group(struct probe *probe)
 static int make_member(struct probe *probe)
 {
 	char path[160], line[32];
-	int fd, n;
 
 	probe->children[0] = fork();
 	if (!probe->children[0])
@@ -241,12 +240,8 @@ static int make_member(struct probe *probe)
 			pause();
 	snprintf(path, sizeof(path), "%s/devepoll-%d/cgroup.procs",
 		 probe->path, getpid());
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	n = snprintf(line, sizeof(line), "%d", probe->children[0]);
-	if (write(fd, line, n) != n)
-		return -errno;
-	close(fd);
-	return 0;
+	snprintf(line, sizeof(line), "%d", probe->children[0]);
+	return write_text(path, line);
 }
 
 static int make_member_leave(struct probe *probe)

@@ -108,16 +108,9 @@ const struct filetype filetype_perf = {
 static int write_file(const char *folder, const char *name, const char *text)
 {
 	char path[256];
-	int fd, ret = 0;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
+	return write_text(path, text);
 }
 
 /* A trace of our own that tells of the first event, not of a page of them. */

@@ -261,6 +261,21 @@ int receive_fd(int socket)
 	return fd;
 }
 
+int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n, len = strlen(text);
+	int ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, len);
+	if (n != len)
+		ret = n < 0 ? -errno : -EIO;
+	close(fd);
+	return ret;
+}
+
 short poll_now(int fd, short mask)
 {
 	struct pollfd pfd = { .fd = fd, .events = mask };

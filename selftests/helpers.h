@@ -60,6 +60,9 @@ int eventfd_take(int fd);
 int send_fd(int socket, int fd);
 int receive_fd(int socket);
 
+/* Writes @text to what is at @path; 0 or -errno. */
+int write_text(const char *path, const char *text);
+
 /* What poll(2) says now of @fd, at most @mask and errors. */
 short poll_now(int fd, short mask);
 

@@ -30,15 +30,10 @@ static inline long read_number(const char *path)
 
 static inline int write_number(const char *path, long n)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int ret = 0;
+	char text[32];
 
-	if (fd < 0)
-		return -errno;
-	if (dprintf(fd, "%ld\n", n) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
+	snprintf(text, sizeof(text), "%ld\n", n);
+	return write_text(path, text);
 }
 
 /* Adds the numbers first .. first + n - 1, gives how many took effect. */

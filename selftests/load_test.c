@@ -73,19 +73,6 @@ static bool module_is_loaded(void)
 	return access(MODULE_DIR, F_OK) == 0;
 }
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 static bool file_has(const char *path, const char *word)
 {
 	char line[256];

@@ -83,16 +83,10 @@ static long taker_take(uid_t owner, uid_t inside, int go, int told,
 static int map_users(pid_t pid)
 {
 	char path[64], map[64];
-	int fd, ret;
 
 	snprintf(path, sizeof(path), "/proc/%d/uid_map", (int)pid);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
 	snprintf(map, sizeof(map), "0 %d 1000\n", SUBUIDS);
-	ret = write(fd, map, strlen(map)) == (ssize_t)strlen(map) ? 0 : -errno;
-	close(fd);
-	return ret;
+	return write_text(path, map);
 }
 
 static void taker_start(struct taker *t, uid_t owner, uid_t inside,

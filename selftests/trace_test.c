@@ -26,16 +26,9 @@ static int write_file(const struct trace *trace, const char *name,
 		      const char *text)
 {
 	char path[256];
-	int fd, ret = 0;
 
 	snprintf(path, sizeof(path), "%s/%s", trace->dir, name);
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
+	return write_text(path, text);
 }
 
 /* 0, or -errno: -ENOENT where the kernel has no such thing. */
