@@ -82,4 +82,35 @@ static inline int failnth_points(int fd, int n)
 	return n;
 }
 
+/* What a test works on; each test says what is in it. */
+struct world;
+
+/*
+ * Calls with the n-th failure, for each n until there is no such point.
+ * @check says of a result whether it is right, and undoes what was done; it is
+ * told whether a failure was hit.  The number of points, or -1 after a wrong
+ * result.
+ */
+static inline int failnth_walk(int fd, struct world *w,
+			       int (*call)(struct world *w),
+			       bool (*check)(struct world *w, int ret,
+					     bool hit))
+{
+	int n, ret;
+	bool hit;
+
+	for (n = 1; n < MOST_POINTS; n++) {
+		failnth_arm(fd, n);
+		ret = call(w);
+		hit = failnth_disarm(fd);
+		if (!check(w, ret, hit)) {
+			printf("# failure %d: result %d\n", n, ret);
+			return -1;
+		}
+		if (!hit)
+			return n - 1;
+	}
+	return -1;
+}
+
 #endif /* SELFTESTS_FAILNTH_H */

@@ -80,30 +80,10 @@ FIXTURE_TEARDOWN(fault)
 	world_close(&self->w);
 }
 
-/*
- * Does something with the n-th failure, for each n until there is no such
- * point.  @check says of a result whether it is right, and undoes what was
- * done; it is told whether a failure was hit.  Gives the number of points, or
- * -1 after a wrong result.
- */
 static int walk(struct world *w, int (*call)(struct world *w),
 		bool (*check)(struct world *w, int ret, bool hit))
 {
-	int n, ret;
-	bool hit;
-
-	for (n = 1; n < MOST_POINTS; n++) {
-		failnth_arm(w->fail_nth, n);
-		ret = call(w);
-		hit = failnth_disarm(w->fail_nth);
-		if (!check(w, ret, hit)) {
-			printf("# failure %d: result %d\n", n, ret);
-			return -1;
-		}
-		if (!hit)
-			return n - 1;
-	}
-	return -1;
+	return failnth_walk(w->fail_nth, w, call, check);
 }
 
 static bool out_of_memory(int ret)
