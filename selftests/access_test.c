@@ -15,9 +15,7 @@
 #include "kselftest_harness.h"
 
 #include "devpoll.h"
-#include "eset.h"
-
-#define POISON	0x5a5a5a5a
+#include "request.h"
 
 FIXTURE(access) {
 	int reader;
@@ -29,17 +27,7 @@ FIXTURE(access) {
 	struct devepoll_wait_args args;
 };
 
-FIXTURE_VARIANT(access) {
-	int (*request)(int fd, unsigned long request, void *arg);
-};
-
-FIXTURE_VARIANT_ADD(access, by_ioctl) {
-	.request = dep_request,
-};
-
-FIXTURE_VARIANT_ADD(access, by_door) {
-	.request = dep_request_by_door,
-};
+REQUEST_VARIANTS(access);
 
 FIXTURE_SETUP(access)
 {
@@ -55,19 +43,11 @@ FIXTURE_SETUP(access)
 		.events = EPOLLOUT,
 		.result = POISON,
 	};
-	self->ctl = (struct devepoll_ctl){
-		.changes = address_of(&self->change),
-		.nr = 1,
-		.change_size = sizeof(self->change),
-		.nr_failed = POISON,
-	};
+	self->ctl = ctl_args(&self->change, 1);
 	memset(self->out, 0xa5, sizeof(self->out));
-	self->args = (struct devepoll_wait_args){
-		.events = address_of(self->out),
-		.max_events = 2,
-		.nr_tried = POISON,
-		.nr_failed = POISON,
-	};
+	self->args = wait_args(self->out, 2, 0);
+	self->args.nr_tried = POISON;
+	self->args.nr_failed = POISON;
 }
 
 FIXTURE_TEARDOWN(access)

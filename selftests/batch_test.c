@@ -10,24 +10,14 @@
 
 #include "kselftest_harness.h"
 
-#include "eset.h"
+#include "request.h"
 
 FIXTURE(batch) {
 	struct eset set;
 	int event;
 };
 
-FIXTURE_VARIANT(batch) {
-	int (*request)(int fd, unsigned long request, void *arg);
-};
-
-FIXTURE_VARIANT_ADD(batch, by_ioctl) {
-	.request = dep_request,
-};
-
-FIXTURE_VARIANT_ADD(batch, by_door) {
-	.request = dep_request_by_door,
-};
+REQUEST_VARIANTS(batch);
 
 FIXTURE_SETUP(batch)
 {
@@ -42,23 +32,12 @@ FIXTURE_TEARDOWN(batch)
 	eset_close(&self->set);
 }
 
-#define POISON 0x5a5a5a5a
-
-#define CHANGE(what, number, asked)					\
-	{ .op = DEVEPOLL_##what, .fd = number, .events = asked,		\
-	  .result = POISON, .data = number }
-
 /* What the request gave; the failed are counted in @failed. */
 static int apply(int (*request)(int fd, unsigned long request, void *arg),
 		 int fd, struct devepoll_change *changes, unsigned int nr,
 		 uint32_t *failed)
 {
-	struct devepoll_ctl ctl = {
-		.changes = address_of(changes),
-		.nr = nr,
-		.change_size = sizeof(*changes),
-		.nr_failed = POISON,
-	};
+	struct devepoll_ctl ctl = ctl_args(changes, nr);
 	int ret = request(fd, DEVEPOLL_CTL, &ctl);
 
 	*failed = ctl.nr_failed;

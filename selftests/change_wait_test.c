@@ -13,14 +13,9 @@
 
 #include "kselftest_harness.h"
 
-#include "eset.h"
+#include "request.h"
 
-#define POISON	0x5a5a5a5a
 #define ROOM	8
-
-#define CHANGE(what, number, asked)					\
-	{ .op = DEVEPOLL_##what, .fd = number, .events = asked,		\
-	  .result = POISON, .data = number }
 
 FIXTURE(change_wait) {
 	struct eset set;
@@ -29,17 +24,7 @@ FIXTURE(change_wait) {
 	struct devepoll_wait_args args;	/* no changes yet, no sleep */
 };
 
-FIXTURE_VARIANT(change_wait) {
-	int (*request)(int fd, unsigned long request, void *arg);
-};
-
-FIXTURE_VARIANT_ADD(change_wait, by_ioctl) {
-	.request = dep_request,
-};
-
-FIXTURE_VARIANT_ADD(change_wait, by_door) {
-	.request = dep_request_by_door,
-};
+REQUEST_VARIANTS(change_wait);
 
 FIXTURE_SETUP(change_wait)
 {
@@ -48,12 +33,9 @@ FIXTURE_SETUP(change_wait)
 	self->event = eventfd_new();
 	ASSERT_LE(0, self->event);
 	memset(self->out, 0xa5, sizeof(self->out));
-	self->args = (struct devepoll_wait_args){
-		.events = address_of(self->out),
-		.max_events = ROOM,
-		.nr_tried = POISON,
-		.nr_failed = POISON,
-	};
+	self->args = wait_args(self->out, ROOM, 0);
+	self->args.nr_tried = POISON;
+	self->args.nr_failed = POISON;
 }
 
 FIXTURE_TEARDOWN(change_wait)

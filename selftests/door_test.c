@@ -13,9 +13,7 @@
 #include "kselftest_harness.h"
 
 #include "door_param.h"
-#include "eset.h"
-
-#define POISON		0x5a5a5a5a
+#include "request.h"
 
 /* What a length has that is not 0. */
 static const uint64_t lengths[] = {
@@ -48,17 +46,9 @@ FIXTURE_SETUP(door)
 		.events = EPOLLIN,
 		.result = POISON,
 	};
-	self->ctl = (struct devepoll_ctl){
-		.changes = address_of(&self->change),
-		.nr = 1,
-		.change_size = sizeof(self->change),
-		.nr_failed = POISON,
-	};
+	self->ctl = ctl_args(&self->change, 1);
 	memset(&self->out, 0xa5, sizeof(self->out));
-	self->args = (struct devepoll_wait_args){
-		.events = address_of(&self->out),
-		.max_events = 1,
-	};
+	self->args = wait_args(&self->out, 1, 0);
 }
 
 FIXTURE_TEARDOWN(door)

@@ -14,6 +14,7 @@
 #include "door_param.h"
 #include "eset.h"
 #include "limits.h"
+#include "request.h"
 
 #define PARAMETERS	"/sys/module/devepoll/parameters/"
 #define SIZED(size)	_IOC(_IOC_READ, EP_IOC_MAGIC, 0x14, size)
@@ -23,17 +24,7 @@ FIXTURE(features) {
 	struct devepoll_features features;
 };
 
-FIXTURE_VARIANT(features) {
-	int (*request)(int fd, unsigned long request, void *arg);
-};
-
-FIXTURE_VARIANT_ADD(features, by_ioctl) {
-	.request = dep_request,
-};
-
-FIXTURE_VARIANT_ADD(features, by_door) {
-	.request = dep_request_by_door,
-};
+REQUEST_VARIANTS(features);
 
 FIXTURE_SETUP(features)
 {

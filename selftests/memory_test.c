@@ -11,10 +11,9 @@
 
 #include "kselftest_harness.h"
 
-#include "eset.h"
+#include "request.h"
 
 #define NR	40	/* more than the kernel handles at a time */
-#define POISON	0x5a5a5a5a
 
 /* @size bytes at the end of a page; what follows has @prot. */
 static void *at_edge(size_t size, int prot)
@@ -86,12 +85,7 @@ static int apply(int (*request)(int fd, unsigned long request, void *arg),
 			.events = EPOLLOUT,
 			.result = POISON,
 		};
-	*ctl = (struct devepoll_ctl){
-		.changes = address_of(changes),
-		.nr = NR,
-		.change_size = sizeof(*changes),
-		.nr_failed = POISON,
-	};
+	*ctl = ctl_args(changes, NR);
 	return request(fd, DEVEPOLL_CTL, ctl);
 }
 
@@ -193,11 +187,7 @@ TEST_F(changes, whose_count_cannot_be_told_are_not_made)
 	ctl = mmap(NULL, page, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE(ctl != MAP_FAILED);
-	*ctl = (struct devepoll_ctl){
-		.changes = address_of(&change),
-		.nr = 1,
-		.change_size = sizeof(change),
-	};
+	*ctl = ctl_args(&change, 1);
 	ASSERT_EQ(0, mprotect(ctl, page, PROT_READ));
 	EXPECT_EQ(-EFAULT, variant->request(self->set.fd, DEVEPOLL_CTL, ctl));
 	EXPECT_EQ(-ENOENT, eset_del(&self->set, self->events[0]));

@@ -13,7 +13,7 @@
 
 #include "kselftest_harness.h"
 
-#include "eset.h"
+#include "request.h"
 
 /* A request with its argument's size as another program may know it. */
 #define SIZED(request, size)						\
@@ -36,17 +36,7 @@ FIXTURE(size) {
 	} wait;
 };
 
-FIXTURE_VARIANT(size) {
-	int (*request)(int fd, unsigned long request, void *arg);
-};
-
-FIXTURE_VARIANT_ADD(size, by_ioctl) {
-	.request = dep_request,
-};
-
-FIXTURE_VARIANT_ADD(size, by_door) {
-	.request = dep_request_by_door,
-};
+REQUEST_VARIANTS(size);
 
 FIXTURE_SETUP(size)
 {
@@ -58,19 +48,11 @@ FIXTURE_SETUP(size)
 		.op = DEVEPOLL_ADD,
 		.fd = self->event,
 		.events = EPOLLOUT,
-		.result = 0x5a5a5a5a,
+		.result = POISON,
 		.data = 4711,
 	};
-	self->ctl.ctl = (struct devepoll_ctl){
-		.changes = address_of(&self->change),
-		.nr = 1,
-		.change_size = sizeof(self->change),
-		.nr_failed = 0x5a5a5a5a,
-	};
-	self->wait.args = (struct devepoll_wait_args){
-		.events = address_of(self->out),
-		.max_events = ARRAY_SIZE(self->out),
-	};
+	self->ctl.ctl = ctl_args(&self->change, 1);
+	self->wait.args = wait_args(self->out, ARRAY_SIZE(self->out), 0);
 }
 
 FIXTURE_TEARDOWN(size)
@@ -85,8 +67,8 @@ FIXTURE_TEARDOWN(size)
 
 #define IS_UNTOUCHED()							\
 	do {								\
-		EXPECT_EQ(0x5a5a5a5a, self->change.result);		\
-		EXPECT_EQ(0x5a5a5a5a, self->ctl.ctl.nr_failed);		\
+		EXPECT_EQ(POISON, self->change.result);			\
+		EXPECT_EQ(POISON, self->ctl.ctl.nr_failed);			\
 		EXPECT_EQ(-ENOENT, eset_del(&self->set, self->event));	\
 	} while (0)
 
@@ -250,7 +232,7 @@ TEST_F(size, of_a_change_that_is_larger_is_the_step)
 			.op = i & 1 ? DEVEPOLL_DEL : DEVEPOLL_ADD,
 			.fd = self->event,
 			.events = EPOLLOUT,
-			.result = 0x5a5a5a5a,
+			.result = POISON,
 		};
 	wide[NR - 1].change.op = DEVEPOLL_ADD;
 	self->ctl.ctl.changes = address_of(wide);
@@ -279,7 +261,7 @@ TEST_F(size, of_a_change_with_something_unknown_ends_the_batch)
 			.op = DEVEPOLL_ADD,
 			.fd = others[i],
 			.events = EPOLLOUT,
-			.result = 0x5a5a5a5a,
+			.result = POISON,
 		};
 	}
 	wide[1].more = 1ULL << 63;

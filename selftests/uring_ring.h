@@ -7,7 +7,7 @@
 
 #include <liburing.h>
 
-#include "eset.h"
+#include "request.h"
 
 /* What older headers of liburing don't know. */
 #ifndef IORING_SETUP_SINGLE_ISSUER
@@ -100,16 +100,5 @@ bool kernel_can_shoot(void);
 
 /* How many files of the device are open, or -errno. */
 long module_references(void);
-
-/* Arguments of DEVEPOLL_WAIT: at most @max events at @out, no time-out. */
-static inline struct devepoll_wait_args
-wait_args(struct devepoll_event *out, unsigned int max, int64_t timeout)
-{
-	return (struct devepoll_wait_args) {
-		.events = address_of(out),
-		.max_events = max,
-		.timeout = timeout,
-	};
-}
 
 #endif /* SELFTESTS_URING_RING_H */

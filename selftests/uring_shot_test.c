@@ -413,14 +413,9 @@ TEST_F(uring_shot, tells_of_a_level_until_buffers_run_out)
 TEST_F(uring_shot, is_nothing_for_changes)
 {
 	struct devepoll_change change = {
-		.op = DEVEPOLL_DEL, .fd = self->event, .result = -1,
+		.op = DEVEPOLL_DEL, .fd = self->event, .result = POISON,
 	};
-	struct devepoll_ctl ctl = {
-		.changes = address_of(&change),
-		.nr = 1,
-		.change_size = sizeof(change),
-		.nr_failed = -1,
-	};
+	struct devepoll_ctl ctl = ctl_args(&change, 1);
 	struct io_uring_sqe *sqe;
 
 	GIVE(0);
@@ -431,8 +426,8 @@ TEST_F(uring_shot, is_nothing_for_changes)
 	sqe->buf_group = RING_GROUP;
 	ASSERT_EQ(0, ring_submit(&self->ring));
 	EXPECT_EQ(-EINVAL, last_shot(&self->ring));
-	EXPECT_EQ(-1, change.result);
-	EXPECT_EQ(-1, ctl.nr_failed);
+	EXPECT_EQ(POISON, change.result);
+	EXPECT_EQ(POISON, ctl.nr_failed);
 	/* It is still watched. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, dep_wait(self->set, self->out, 1, 0));

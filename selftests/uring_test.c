@@ -16,7 +16,6 @@
 
 #include "uring_ring.h"
 
-#define POISON		0x5a5a5a5a
 #define MS		1000000LL
 
 FIXTURE(uring) {
@@ -99,12 +98,7 @@ TEST_F(uring, makes_changes_and_gives_each_its_result)
 		{ .op = DEVEPOLL_DEL, .fd = other },
 	};
 	const int results[] = { 0, -EEXIST, 0, -EBADF, 0 };
-	struct devepoll_ctl ctl = {
-		.changes = address_of(changes),
-		.nr = 5,
-		.change_size = sizeof(changes[0]),
-		.nr_failed = POISON,
-	};
+	struct devepoll_ctl ctl = ctl_args(changes, 5);
 	int i;
 
 	for (i = 0; i < 5; i++)
@@ -166,11 +160,7 @@ TEST_F(uring, forgets_what_is_removed_at_once)
 	struct devepoll_change change = {
 		.op = DEVEPOLL_DEL, .fd = self->event, .result = POISON,
 	};
-	struct devepoll_ctl ctl = {
-		.changes = address_of(&change),
-		.nr = 1,
-		.change_size = sizeof(change),
-	};
+	struct devepoll_ctl ctl = ctl_args(&change, 1);
 
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, ring_call(&self->ring, self->set, DEVEPOLL_CTL, &ctl));
@@ -181,14 +171,10 @@ TEST_F(uring, forgets_what_is_removed_at_once)
 TEST_F(uring, refuses_what_an_ioctl_refuses)
 {
 	struct devepoll_change change = { .op = DEVEPOLL_DEL };
-	struct devepoll_ctl ctl = {
-		.changes = address_of(&change),
-		.nr = 1,
-		.change_size = sizeof(change),
-		.flags = 1,
-	};
+	struct devepoll_ctl ctl = ctl_args(&change, 1);
 	struct devepoll_wait_args args = wait_args(self->out, 0, 0);
 
+	ctl.flags = 1;
 	EXPECT_EQ(-EINVAL, ring_call(&self->ring, self->set, DEVEPOLL_CTL,
 				     &ctl));
 	EXPECT_EQ(-EFAULT, ring_call(&self->ring, self->set, DEVEPOLL_CTL,
@@ -243,12 +229,7 @@ TEST_F(uring, refuses_bytes_that_say_nothing)
 	struct devepoll_change change = {
 		.op = DEVEPOLL_DEL, .fd = self->event, .result = POISON,
 	};
-	struct devepoll_ctl ctl = {
-		.changes = address_of(&change),
-		.nr = 1,
-		.change_size = sizeof(change),
-		.nr_failed = POISON,
-	};
+	struct devepoll_ctl ctl = ctl_args(&change, 1);
 	struct io_uring_sqe *sqe;
 	int i, field;
 
@@ -291,11 +272,7 @@ TEST_F(uring, refuses_flags_that_have_no_meaning)
 	struct devepoll_change change = {
 		.op = DEVEPOLL_DEL, .fd = self->event, .result = POISON,
 	};
-	struct devepoll_ctl ctl = {
-		.changes = address_of(&change),
-		.nr = 1,
-		.change_size = sizeof(change),
-	};
+	struct devepoll_ctl ctl = ctl_args(&change, 1);
 	struct io_uring_sqe *sqe;
 	uint32_t flag;
 	int ret;
@@ -356,12 +333,7 @@ TEST_F(uring, asks_how_the_set_was_opened)
 	struct devepoll_change change = {
 		.op = DEVEPOLL_ADD, .fd = self->event, .result = POISON,
 	};
-	struct devepoll_ctl ctl = {
-		.changes = address_of(&change),
-		.nr = 1,
-		.change_size = sizeof(change),
-		.nr_failed = POISON,
-	};
+	struct devepoll_ctl ctl = ctl_args(&change, 1);
 	struct devepoll_wait_args args = wait_args(self->out, 2, 0);
 	int reader = open("/dev/epoll", O_RDONLY | O_CLOEXEC);
 	int writer = open("/dev/epoll", O_WRONLY | O_CLOEXEC);
