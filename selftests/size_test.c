@@ -68,7 +68,7 @@ FIXTURE_TEARDOWN(size)
 #define IS_UNTOUCHED()							\
 	do {								\
 		EXPECT_EQ(POISON, self->change.result);			\
-		EXPECT_EQ(POISON, self->ctl.ctl.nr_failed);			\
+		EXPECT_EQ(POISON, self->ctl.ctl.nr_failed);		\
 		EXPECT_EQ(-ENOENT, eset_del(&self->set, self->event));	\
 	} while (0)
 

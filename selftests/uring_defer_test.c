@@ -18,11 +18,6 @@
 /* A relay that looks who has come would take no longer. */
 #define AT_ONCE_NS	(200 * NSEC_PER_MSEC)
 
-static const struct ring_kind deferred = {
-	.name = "deferred",
-	.setup = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
-};
-
 FIXTURE(uring_defer) {
 	struct ring ring;
 	struct eset set;
@@ -37,7 +32,7 @@ FIXTURE_SETUP(uring_defer)
 	self->event = eventfd_new();
 	ASSERT_LE(0, self->event);
 	ASSERT_EQ(0, eset_open(&self->set, &eset_devepoll));
-	ASSERT_EQ(0, ring_open(&self->ring, &deferred));
+	ASSERT_EQ(0, ring_open(&self->ring, &ring_deferred));
 	self->args = wait_args(self->out, 1, -1);
 }
 
@@ -130,7 +125,7 @@ static long enter(void *arg)
 	struct ring ring;
 	long ret;
 
-	ret = ring_open(&ring, &deferred);
+	ret = ring_open(&ring, &ring_deferred);
 	if (ret)
 		return ret;
 	ret = ring_request(&ring, enterer->set.fd, DEVEPOLL_WAIT, &args, 1);
@@ -201,7 +196,7 @@ static int crowd_main(struct crowd *crowd, unsigned int uid)
 	struct ring ring;
 
 	ret = ret ?: pin_to_cpu(0);
-	ret = ret ?: ring_open(&ring, &deferred);
+	ret = ret ?: ring_open(&ring, &ring_deferred);
 	for (i = 0; i < CROWD_FILES; i++)
 		events[i] = eventfd_new();
 	for (i = 0; i < CROWD_SETS && !ret; i++)

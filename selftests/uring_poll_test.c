@@ -23,37 +23,33 @@ FIXTURE(uring_poll) {
 
 FIXTURE_VARIANT(uring_poll) {
 	const struct eset_ops *ops;
-	struct ring_kind kind;
+	const struct ring_kind *kind;
 };
 
 FIXTURE_VARIANT_ADD(uring_poll, devepoll) {
 	.ops = &eset_devepoll,
-	.kind = { .name = "plain" },
+	.kind = &ring_plain,
 };
 
 FIXTURE_VARIANT_ADD(uring_poll, devepoll_polled) {
 	.ops = &eset_devepoll,
-	.kind = { .name = "polled", .setup = IORING_SETUP_SQPOLL },
+	.kind = &ring_polled,
 };
 
 FIXTURE_VARIANT_ADD(uring_poll, devepoll_deferred) {
 	.ops = &eset_devepoll,
-	.kind = {
-		.name = "deferred",
-		.setup = IORING_SETUP_SINGLE_ISSUER |
-			 IORING_SETUP_DEFER_TASKRUN,
-	},
+	.kind = &ring_deferred,
 };
 
 FIXTURE_VARIANT_ADD(uring_poll, sysepoll) {
 	.ops = &eset_sysepoll,
-	.kind = { .name = "plain" },
+	.kind = &ring_plain,
 };
 
 FIXTURE_SETUP(uring_poll)
 {
-	ASSERT_EQ(0, ring_open(&self->ring, &variant->kind))
-		TH_LOG("no %s ring here", variant->kind.name);
+	ASSERT_EQ(0, ring_open(&self->ring, variant->kind))
+		TH_LOG("no %s ring here", variant->kind->name);
 	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
 		TH_LOG("no %s here", variant->ops->name);
 	self->event = eventfd_new();
@@ -173,7 +169,7 @@ TEST_F(uring_poll, ends_with_its_ring)
 {
 	struct ring other;
 
-	ASSERT_EQ(0, ring_open(&other, &variant->kind));
+	ASSERT_EQ(0, ring_open(&other, variant->kind));
 	ASSERT_EQ(0, poll_set(&other, self->set.fd, true));
 	ASSERT_TRUE(ring_waits(&other));
 	ring_close(&other);

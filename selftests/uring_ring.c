@@ -19,6 +19,21 @@
 
 const struct ring_kind ring_plain = { .name = "plain" };
 
+const struct ring_kind ring_by_workers = {
+	.name = "by workers",
+	.sqe_flags = IOSQE_ASYNC,
+};
+
+const struct ring_kind ring_polled = {
+	.name = "polled",
+	.setup = IORING_SETUP_SQPOLL,
+};
+
+const struct ring_kind ring_deferred = {
+	.name = "deferred",
+	.setup = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
+};
+
 int ring_open(struct ring *ring, const struct ring_kind *kind)
 {
 	struct io_uring_params params = {

@@ -29,7 +29,25 @@ struct ring_kind {
 	unsigned int sqe_flags;
 };
 
-extern const struct ring_kind ring_plain;
+/* The last gives its completions out when its task asks for them. */
+extern const struct ring_kind ring_plain, ring_by_workers, ring_polled,
+			      ring_deferred;
+
+/* Each test with each of them. */
+#define RING_VARIANTS(fixture)						\
+	FIXTURE_VARIANT(fixture) { const struct ring_kind *kind; };	\
+	FIXTURE_VARIANT_ADD(fixture, plain) {				\
+		.kind = &ring_plain,					\
+	};								\
+	FIXTURE_VARIANT_ADD(fixture, by_workers) {			\
+		.kind = &ring_by_workers,				\
+	};								\
+	FIXTURE_VARIANT_ADD(fixture, polled) {				\
+		.kind = &ring_polled,					\
+	};								\
+	FIXTURE_VARIANT_ADD(fixture, deferred) {			\
+		.kind = &ring_deferred,					\
+	}
 
 struct ring {
 	struct io_uring uring;

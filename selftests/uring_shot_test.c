@@ -25,29 +25,7 @@ FIXTURE(uring_shot) {
 	struct devepoll_event out[8];
 };
 
-FIXTURE_VARIANT(uring_shot) {
-	struct ring_kind kind;
-};
-
-FIXTURE_VARIANT_ADD(uring_shot, plain) {
-	.kind = { .name = "plain" },
-};
-
-FIXTURE_VARIANT_ADD(uring_shot, by_workers) {
-	.kind = { .name = "by workers", .sqe_flags = IOSQE_ASYNC },
-};
-
-FIXTURE_VARIANT_ADD(uring_shot, polled) {
-	.kind = { .name = "polled", .setup = IORING_SETUP_SQPOLL },
-};
-
-FIXTURE_VARIANT_ADD(uring_shot, deferred) {
-	.kind = {
-		.name = "deferred",
-		.setup = IORING_SETUP_SINGLE_ISSUER |
-			 IORING_SETUP_DEFER_TASKRUN,
-	},
-};
+RING_VARIANTS(uring_shot);
 
 static int add(int set, int fd, uint32_t events, uint64_t data)
 {
@@ -62,8 +40,8 @@ FIXTURE_SETUP(uring_shot)
 {
 	if (!kernel_can_shoot())
 		SKIP(return, "this kernel completes a command only once");
-	ASSERT_EQ(0, ring_open(&self->ring, &variant->kind))
-		TH_LOG("no %s ring here", variant->kind.name);
+	ASSERT_EQ(0, ring_open(&self->ring, variant->kind))
+		TH_LOG("no %s ring here", variant->kind->name);
 	ASSERT_EQ(0, ring_buffers_open(&self->ring, &self->buffers, BUFFERS,
 				       8 * EVENT_SIZE));
 	self->set = dep_open();
@@ -322,7 +300,7 @@ static int shoot_into_crowd(struct ring *ring, struct ring_buffers *buffers,
 
 #define NEEDS_CROWD()							\
 	do {								\
-		if (variant->kind.setup & IORING_SETUP_SQPOLL)		\
+		if (variant->kind->setup & IORING_SETUP_SQPOLL)		\
 			SKIP(return, "its thread shoots on its own");	\
 	} while (0)
 
@@ -499,7 +477,7 @@ TEST_F(uring_shot, ends_with_its_ring)
 	struct ring other;
 	struct ring_buffers buffers;
 
-	ASSERT_EQ(0, ring_open(&other, &variant->kind));
+	ASSERT_EQ(0, ring_open(&other, variant->kind));
 	ASSERT_EQ(0, ring_buffers_open(&other, &buffers, BUFFERS,
 				       EVENT_SIZE));
 	ring_buffer_give(&buffers, 0, EVENT_SIZE);

@@ -25,29 +25,7 @@ FIXTURE(uring) {
 	struct devepoll_event out[WAITER_ROOM];
 };
 
-FIXTURE_VARIANT(uring) {
-	struct ring_kind kind;
-};
-
-FIXTURE_VARIANT_ADD(uring, plain) {
-	.kind = { .name = "plain" },
-};
-
-FIXTURE_VARIANT_ADD(uring, by_workers) {
-	.kind = { .name = "by workers", .sqe_flags = IOSQE_ASYNC },
-};
-
-FIXTURE_VARIANT_ADD(uring, polled) {
-	.kind = { .name = "polled", .setup = IORING_SETUP_SQPOLL },
-};
-
-FIXTURE_VARIANT_ADD(uring, deferred) {
-	.kind = {
-		.name = "deferred",
-		.setup = IORING_SETUP_SINGLE_ISSUER |
-			 IORING_SETUP_DEFER_TASKRUN,
-	},
-};
+RING_VARIANTS(uring);
 
 FIXTURE_SETUP(uring)
 {
@@ -58,8 +36,8 @@ FIXTURE_SETUP(uring)
 	self->event = eventfd_new();
 	ASSERT_LE(0, self->event);
 	add.fd = self->event;
-	ASSERT_EQ(0, ring_open(&self->ring, &variant->kind))
-		TH_LOG("no %s ring here", variant->kind.name);
+	ASSERT_EQ(0, ring_open(&self->ring, variant->kind))
+		TH_LOG("no %s ring here", variant->kind->name);
 	self->set = dep_open();
 	ASSERT_LE(0, self->set);
 	ASSERT_EQ(0, dep_change(self->set, &add));
@@ -524,8 +502,8 @@ TEST_F(uring, reads_its_arguments_when_it_begins)
 	struct devepoll_wait_args args = wait_args(self->out, 2, -1);
 
 	NEEDS_WAITS();
-	if (variant->kind.sqe_flags & IOSQE_ASYNC ||
-	    variant->kind.setup & IORING_SETUP_SQPOLL)
+	if (variant->kind->sqe_flags & IOSQE_ASYNC ||
+	    variant->kind->setup & IORING_SETUP_SQPOLL)
 		SKIP(return, "nobody can tell when it begins");
 	START_WAIT(&args, 1);
 	memset(&args, 0xff, sizeof(args));
