@@ -238,8 +238,6 @@ static enum harvest_verdict collect_look(struct dep_harvest *harvest,
 	enum harvest_verdict verdict = HARVEST_ASK;
 
 	spin_lock_irq(&inst->lock);
-	/* Woken, but there was nothing. */
-	dep_waiter_came(inst, waiter);
 	if (signal_pending(current))
 		verdict = HARVEST_SIGNAL;
 	else if (harvest_expired(harvest))
