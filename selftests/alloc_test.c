@@ -291,6 +291,8 @@ TEST_F(room, is_mapped_whole_or_not_at_all)
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size / 2, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size - page, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size + page, 0));
+	/* As much as there is, with what is the kernel's own. */
+	EXPECT_EQ(EINVAL, map_errno(self->fd, size / 2 * 3, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, 2 * size, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size, page));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size - page, page));

@@ -164,6 +164,26 @@ TEST_F(edge, a_moved_slot_still_collects_its_events)
 	EXPECT_EQ(POLLIN | POLLOUT, event_of(out, n, c[0]));
 }
 
+/* On epoll it just stays where it is. */
+TEST_F(edge, a_moved_slot_moves_again)
+{
+	static const int order[] = { 1, 2, 0 };
+	struct pollfd out[8];
+	int i, fds[4];
+
+	for (i = 0; i < 4; i++) {
+		fds[i] = eventfd_new();
+		ASSERT_LE(0, fds[i]);
+		ASSERT_EQ(0, set_add(&self->set, fds[i], POLLIN));
+		ASSERT_EQ(0, eventfd_post(fds[i]));
+	}
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, set_remove(&self->set, fds[order[i]]));
+	ASSERT_EQ(1, set_wait(&self->set, out, 8, 0));
+	EXPECT_EQ(fds[3], out[0].fd);
+	EXPECT_EQ(POLLIN, out[0].revents);
+}
+
 TEST_F(edge, removing_the_only_pending_fd_leaves_nothing)
 {
 	int event = eventfd_new();

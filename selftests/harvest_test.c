@@ -161,4 +161,22 @@ TEST_F(harvest, gives_each_of_many_once)
 	free(out);
 }
 
+/* More than are asked at once, and with room for each of them twice. */
+TEST_F(harvest, gives_each_level_once_in_a_call)
+{
+	enum { MANY = 50 };
+	struct epoll_event out[2 * MANY];
+	int i, number;
+
+	for (i = 0; i < MANY; i++) {
+		number = fcntl(self->events[0], F_DUPFD_CLOEXEC, 3);
+		ASSERT_LE(3, number);
+		ASSERT_EQ(0, eset_ctl(&self->set, EPOLL_CTL_ADD, number,
+				      EPOLLIN, i));
+	}
+	ASSERT_EQ(0, eventfd_post(self->events[0]));
+	EXPECT_EQ(MANY, eset_wait(&self->set, out, 2 * MANY, 0));
+	EXPECT_EQ(MANY, eset_wait(&self->set, out, 2 * MANY, 0));
+}
+
 TEST_HARNESS_MAIN

@@ -59,8 +59,11 @@ static int sleeper_start(struct sleeper *sleeper, unsigned int min, int64_t ns)
 	int ret;
 
 	sleeper_set(sleeper, min, ns);
-	ret = task_start(&sleeper->task, sleeper_call, sleeper);
-	return ret ?: await_sleep(sleeper->task.tid, sleeper_syscall(sleeper));
+	ret = task_start(&sleeper->task, sleeper_call, sleeper) ?:
+	      await_sleep(sleeper->task.tid, sleeper_syscall(sleeper));
+	sleeper->switches = status_field(sleeper->task.tid,
+					 "voluntary_ctxt_switches");
+	return ret;
 }
 
 /* Is it still asleep, or again? */
@@ -68,6 +71,14 @@ static bool sleeps_on(struct sleeper *sleeper)
 {
 	return !await_sleep(sleeper->task.tid, sleeper_syscall(sleeper)) &&
 	       !atomic_load(&sleeper->task.done);
+}
+
+/* And has not been awake since it was started? */
+static bool slept_on(struct sleeper *sleeper)
+{
+	return sleeps_on(sleeper) &&
+	       status_field(sleeper->task.tid, "voluntary_ctxt_switches") ==
+	       sleeper->switches;
 }
 
 FIXTURE(minimum) {
@@ -149,6 +160,19 @@ TEST_F(minimum, is_slept_for)
 	EXPECT_EQ(self->events[0], self->sleeper.out[0].data);
 	EXPECT_EQ(self->events[1], self->sleeper.out[1].data);
 	EXPECT_EQ(self->events[4], self->sleeper.out[2].data);
+}
+
+TEST_F(minimum, that_is_not_reached_wakes_nobody)
+{
+	int i;
+
+	ASSERT_EQ(0, sleeper_start(&self->sleeper, 3, FOREVER));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, eventfd_post(self->events[i]));
+		EXPECT_TRUE(slept_on(&self->sleeper));
+	}
+	ASSERT_EQ(0, eventfd_post(self->events[2]));
+	EXPECT_EQ(3, task_join(&self->sleeper.task));
 }
 
 TEST_F(minimum, that_is_there_is_not_slept_for)

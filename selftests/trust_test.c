@@ -201,6 +201,11 @@ TEST_F(trust, forgets_what_came_before_a_change)
 {
 	ASSERT_EQ(0, eventfd_post(self->event));
 	ASSERT_EQ(0, eventfd_take(self->event));
+	ASSERT_EQ(0, change_trusted(&self->set, DEVEPOLL_MOD, self->event,
+				    EPOLLIN | EPOLLET));
+	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->event, 0));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, eventfd_take(self->event));
 	ASSERT_EQ(0, eset_mod(&self->set, self->event, EPOLLIN | EPOLLET));
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->event, 0));
 }
