@@ -25,6 +25,7 @@ static const struct consumer
 	consumer_mounts = { &filetype_mounts, EPOLLPRI },
 	consumer_hostname = { &filetype_hostname, EPOLLPRI },
 	consumer_pressure = { &filetype_pressure, EPOLLPRI },
+	consumer_cgroup_pressure = { &filetype_cgroup_pressure, EPOLLPRI },
 	consumer_perf = { &filetype_perf, EPOLLIN };
 
 #define CONSUMER_MS	(10 * 1000)

@@ -31,6 +31,8 @@ CONSUMER(consume, mounts);
 CONSUMER(consume, hostname);
 CONSUMER(consume, pressure);
 CONSUMER(consume, perf);
+CONSUMER_BY(consume, cgroup_pressure, level, 0, devepoll);
+CONSUMER_BY(consume, cgroup_pressure, level, 0, sysepoll);
 
 static int watch(struct eset *set, const struct probe *probe,
 		 const struct consumer *consumer, uint32_t mode)

@@ -54,6 +54,7 @@ extern const struct filetype
 	filetype_packet, filetype_pty_master, filetype_pty_slave,
 	filetype_inotify, filetype_fanotify, filetype_mounts,
 	filetype_sysfs_attribute, filetype_cgroup_events, filetype_pressure,
+	filetype_cgroup_pressure,
 	filetype_kmsg, filetype_hostname, filetype_sysctl, filetype_perf,
 	filetype_trace, filetype_userfaultfd;
 

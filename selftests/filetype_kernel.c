@@ -264,10 +264,10 @@ const struct filetype filetype_cgroup_events = {
 };
 
 /* Two that want one CPU for 10 ms of 500 ms: a pressure. */
-static int open_pressure(struct probe *probe)
+static int open_trigger(struct probe *probe, const char *path)
 {
 	static const char trigger[] = "some 10000 500000";
-	int ret = open_twice(probe, "/proc/pressure/cpu", O_RDWR);
+	int ret = open_twice(probe, path, O_RDWR);
 
 	if (ret)
 		return ret;
@@ -276,6 +276,25 @@ static int open_pressure(struct probe *probe)
 	    write(probe->fd, trigger, sizeof(trigger)) < 0)
 		return -errno;
 	return 0;
+}
+
+static int open_pressure(struct probe *probe)
+{
+	return open_trigger(probe, "/proc/pressure/cpu");
+}
+
+static int open_cgroup_pressure(struct probe *probe)
+{
+	char path[160];
+	int ret = make_folder(probe);
+
+	if (ret)
+		return ret;
+	if (mount("devepoll", probe->path, "cgroup2", 0, NULL))
+		return errno == ENODEV ? -EOPNOTSUPP : -errno;
+	/* Of all groups. */
+	snprintf(path, sizeof(path), "%s/cpu.pressure", probe->path);
+	return open_trigger(probe, path);
 }
 
 static int make_pressure(struct probe *probe)
@@ -310,6 +329,20 @@ static void end_pressure(struct probe *probe)
 const struct filetype filetype_pressure = {
 	.open = open_pressure,
 	.close = end_pressure,
+	.happenings = {
+		{ "the CPU is short", make_pressure, POLLPRI },
+	},
+};
+
+static void end_cgroup_pressure(struct probe *probe)
+{
+	end_pressure(probe);
+	remove_folder(probe);
+}
+
+const struct filetype filetype_cgroup_pressure = {
+	.open = open_cgroup_pressure,
+	.close = end_cgroup_pressure,
 	.happenings = {
 		{ "the CPU is short", make_pressure, POLLPRI },
 	},

@@ -175,6 +175,28 @@ TEST_F(minimum, that_is_not_reached_wakes_nobody)
 	EXPECT_EQ(3, task_join(&self->sleeper.task));
 }
 
+TEST_F(minimum, that_is_not_reached_leaves_an_exclusive_event_to_others)
+{
+	const uint32_t exclusive = variant->mode | EPOLLEXCLUSIVE;
+	struct ewaiter waiter;
+	int i, event;
+	struct eset other;
+
+	ASSERT_LE(0, (event = eventfd_new()));
+	ASSERT_EQ(0, eset_open(&other, &eset_devepoll));
+	ASSERT_EQ(0, eset_add(&self->set, event, exclusive));
+	ASSERT_EQ(0, eset_add(&other, event, exclusive));
+	ASSERT_EQ(0, sleeper_start(&self->sleeper, 3, FOREVER));
+	ASSERT_EQ(0, ewaiter_start(&waiter, &other, -1));
+	ASSERT_EQ(0, eventfd_post(event));
+	EXPECT_EQ(1, ewaiter_join(&waiter));
+	EXPECT_TRUE(slept_on(&self->sleeper));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, eventfd_post(self->events[i]));
+	EXPECT_EQ(3, task_join(&self->sleeper.task));
+	eset_close(&other);
+}
+
 TEST_F(minimum, that_is_there_is_not_slept_for)
 {
 	int i;

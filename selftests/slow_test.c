@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ struct slow_file {
 	atomic_uint asked;	/* how often */
 	atomic_uint answers;	/* how many of these may be answered */
 	atomic_uint revents;	/* what the answer is */
+	bool consumes;		/* the first who asks is told, and nobody later */
 };
 
 static int fuse_send(int fuse, uint64_t unique, int err, const void *body,
@@ -61,7 +63,8 @@ static void slow_answer(struct slow_file *slow,
 	nr = atomic_fetch_add(&slow->asked, 1) + 1;
 	while (atomic_load(&slow->answers) < nr)
 		pause_briefly();
-	out.revents = atomic_load(&slow->revents);
+	out.revents = slow->consumes ? atomic_exchange(&slow->revents, 0) :
+				       atomic_load(&slow->revents);
 	fuse_send(slow->fuse, in->unique, 0, &out, sizeof(out));
 }
 
@@ -269,6 +272,46 @@ TEST_F(slow, file_keeps_no_event_of_others_from_who_wants_two)
 	ASSERT_EQ(0, eventfd_post(other));
 	slow_go_on(&self->slow, 0);
 	EXPECT_EQ(2, task_join(&task));
+}
+
+/* What it says once, and a call could not hand out at once, is not lost. */
+TEST_F(slow, file_that_answers_once_is_reported_to_untouched_memory)
+{
+	void *out = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct devepoll_wait_args args = {
+		.events = address_of(out),
+		.max_events = 4,
+	};
+
+	int n;
+
+	ASSERT_NE(MAP_FAILED, out);
+	self->slow.consumes = true;
+	EXPECT_EQ(0, eset_drain(&self->set));
+	atomic_store(&self->slow.revents, EPOLLIN);
+	ASSERT_EQ(0, slow_stir(&self->slow));
+	if (self->set.ops == &eset_sysepoll)
+		n = epoll_wait(self->set.fd, out, 4, 0);
+	else if (self->set.ops == &eset_devepoll_door)
+		n = dep_epoll_wait(self->set.fd, out, 4, 0);
+	else
+		n = dep_request(self->set.fd, DEVEPOLL_WAIT, &args);
+	EXPECT_EQ(1, n);
+}
+
+TEST_F(slow, file_that_answers_once_is_reported_to_who_counts)
+{
+	struct wait_for_two two = { .set = self->set.fd };
+
+	if (self->set.ops != &eset_devepoll)
+		SKIP(return, "one way to ask for two");
+	self->slow.consumes = true;
+	EXPECT_EQ(0, eset_drain(&self->set));
+	atomic_store(&self->slow.revents, EPOLLIN);
+	ASSERT_EQ(0, slow_stir(&self->slow));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(2, call_wait_for_two(&two));
 }
 
 /* The same in a set of 2001, which posts what the answer is. */
