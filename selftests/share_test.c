@@ -426,7 +426,7 @@ struct hog {
 };
 
 #define HOG_NS		(700 * NSEC_PER_MSEC)
-#define PASSED_NS	(200 * NSEC_PER_MSEC)
+#define PASSED_NS	(500 * NSEC_PER_MSEC)
 
 static long hog_main(void *arg)
 {
