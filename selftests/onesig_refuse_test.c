@@ -14,6 +14,7 @@
 
 #include "kselftest_harness.h"
 
+#include "fuse_reply.h"
 #include "limits.h"
 #include "onesig.h"
 
@@ -159,24 +160,6 @@ struct fuse_owner {
 
 #define CUSE_NAME	"devepoll-test"
 
-static void fuse_answer(int fd, uint64_t unique, int err, const void *body,
-			size_t size)
-{
-	struct {
-		struct fuse_out_header header;
-		char body[256];
-	} out = {
-		.header = {
-			.len = sizeof(out.header) + size,
-			.error = err,
-			.unique = unique,
-		},
-	};
-
-	memcpy(out.body, body, size);
-	write(fd, &out, out.header.len);
-}
-
 static long fuse_serve(void *arg)
 {
 	static const struct fuse_init_out init = {
@@ -204,32 +187,32 @@ static long fuse_serve(void *arg)
 	while (read(owner->fd, buf, sizeof(buf)) >= (ssize_t)sizeof(*in)) {
 		switch (in->opcode) {
 		case FUSE_INIT:
-			fuse_answer(owner->fd, in->unique, 0, &init,
+			fuse_reply(owner->fd, in->unique, 0, &init,
 				    sizeof(init));
 			break;
 		case CUSE_INIT:
 			/* With the device there when this returns. */
-			fuse_answer(owner->fd, in->unique, 0, &cuse_init,
+			fuse_reply(owner->fd, in->unique, 0, &cuse_init,
 				    sizeof(cuse_init));
 			owner->ready = true;
 			break;
 		case FUSE_GETATTR:
-			fuse_answer(owner->fd, in->unique, 0, &attr,
+			fuse_reply(owner->fd, in->unique, 0, &attr,
 				    sizeof(attr));
 			break;
 		case FUSE_OPEN:
-			fuse_answer(owner->fd, in->unique, 0, &open_out,
+			fuse_reply(owner->fd, in->unique, 0, &open_out,
 				    sizeof(open_out));
 			break;
 		case FUSE_POLL:
 			owner->asked = true;
-			fuse_answer(owner->fd, in->unique, -ENOSYS, NULL, 0);
+			fuse_reply(owner->fd, in->unique, -ENOSYS, NULL, 0);
 			break;
 		case FUSE_FORGET:
 		case FUSE_BATCH_FORGET:
 			break;
 		default:
-			fuse_answer(owner->fd, in->unique, -ENOSYS, NULL, 0);
+			fuse_reply(owner->fd, in->unique, -ENOSYS, NULL, 0);
 		}
 	}
 	return 0;

@@ -19,6 +19,7 @@
 #include "kselftest_harness.h"
 
 #include "eset.h"
+#include "fuse_reply.h"
 
 /* The one file of a FUSE of our own, and who answers for it. */
 struct slow_file {
@@ -34,24 +35,6 @@ struct slow_file {
 	bool consumes;		/* the first who asks is told, and nobody later */
 };
 
-static int fuse_send(int fuse, uint64_t unique, int err, const void *body,
-		     size_t size)
-{
-	struct {
-		struct fuse_out_header header;
-		char body[256];
-	} out = {
-		.header = {
-			.len = sizeof(out.header) + size,
-			.error = err,
-			.unique = unique,
-		},
-	};
-
-	memcpy(out.body, body, size);
-	return write(fuse, &out, out.header.len) < 0 ? -errno : 0;
-}
-
 static void slow_answer(struct slow_file *slow,
 			const struct fuse_in_header *in)
 {
@@ -65,7 +48,7 @@ static void slow_answer(struct slow_file *slow,
 		pause_briefly();
 	out.revents = slow->consumes ? atomic_exchange(&slow->revents, 0) :
 				       atomic_load(&slow->revents);
-	fuse_send(slow->fuse, in->unique, 0, &out, sizeof(out));
+	fuse_reply(slow->fuse, in->unique, 0, &out, sizeof(out));
 }
 
 static long slow_serve(void *arg)
@@ -86,13 +69,13 @@ static long slow_serve(void *arg)
 	while (read(fuse, buf, sizeof(buf)) >= (ssize_t)sizeof(*in)) {
 		switch (in->opcode) {
 		case FUSE_INIT:
-			fuse_send(fuse, in->unique, 0, &init, sizeof(init));
+			fuse_reply(fuse, in->unique, 0, &init, sizeof(init));
 			break;
 		case FUSE_GETATTR:
-			fuse_send(fuse, in->unique, 0, &attr, sizeof(attr));
+			fuse_reply(fuse, in->unique, 0, &attr, sizeof(attr));
 			break;
 		case FUSE_OPEN:
-			fuse_send(fuse, in->unique, 0, &open_out,
+			fuse_reply(fuse, in->unique, 0, &open_out,
 				  sizeof(open_out));
 			break;
 		case FUSE_POLL:
@@ -102,7 +85,7 @@ static long slow_serve(void *arg)
 		case FUSE_BATCH_FORGET:
 			break;
 		default:
-			fuse_send(fuse, in->unique, -ENOSYS, NULL, 0);
+			fuse_reply(fuse, in->unique, -ENOSYS, NULL, 0);
 		}
 	}
 	return 0;
@@ -113,7 +96,7 @@ static int slow_stir(struct slow_file *slow)
 {
 	struct fuse_notify_poll_wakeup_out out = { .kh = slow->kh };
 
-	return fuse_send(slow->fuse, 0, FUSE_NOTIFY_POLL, &out, sizeof(out));
+	return fuse_reply(slow->fuse, 0, FUSE_NOTIFY_POLL, &out, sizeof(out));
 }
 
 static int slow_mount(struct slow_file *slow)
