@@ -226,16 +226,19 @@ bool dep_item_unhook(struct dep_item *item)
  *
  * The item belongs to the instance from now on.  It is charged again: a
  * program that does not look must not make the list grow for ever.
+ *
+ * Return: what the item has no use for while it waits, which may be long, for
+ * dep_fdmap_free_leaf() once L is released; or NULL.
  */
-void dep_item_close(struct dep_item *item)
+struct dep_leaf *dep_item_close(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
+	struct dep_leaf *leaf = item->leaf;
 	bool idle = !dep_instance_has_work(inst);
 	u32 listed = inst->nr_asks;
 
 	lockdep_assert_held(&inst->lock);
-	/* It may wait for long, and is not charged for these. */
-	dep_fdmap_free_leaf(item->leaf);
+	/* It is not charged for these. */
 	item->leaf = NULL;
 	percpu_counter_add(&inst->user->epoll_watches, item_charge(item));
 	item->mode |= DEP_MODE_CLOSED;
@@ -245,6 +248,7 @@ void dep_item_close(struct dep_item *item)
 	dep_instance_owe(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
+	return leaf;
 }
 
 /**

@@ -167,7 +167,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 int dep_item_hook(struct dep_item *item);
 void dep_item_free(struct dep_item *item);
 bool dep_item_unhook(struct dep_item *item);
-void dep_item_close(struct dep_item *item);
+struct dep_leaf *dep_item_close(struct dep_item *item);
 void dep_item_bury(struct dep_item *item);
 void dep_item_discard(struct dep_item *item);
 void dep_item_post(struct dep_item *item, u16 events, bool harvesting);

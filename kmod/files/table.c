@@ -249,6 +249,7 @@ void dep_watch_detach(struct dep_item *item)
 static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 {
 	struct dep_instance *inst = item->inst;
+	struct dep_leaf *leaf = NULL;
 	bool mine;
 
 	spin_lock_irq(&inst->lock);
@@ -267,11 +268,12 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 		list_del_init(&item->link);
 		/* Once it is closed a harvester may free it. */
 		if (item->mode & DEP_MODE_TELL_CLOSED)
-			dep_item_close(item);
+			leaf = dep_item_close(item);
 		else
 			list_add_tail(&item->link, gone);
 	}
 	spin_unlock_irq(&inst->lock);
+	dep_fdmap_free_leaf(leaf);
 	return mine;
 }
 

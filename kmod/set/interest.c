@@ -34,6 +34,7 @@
 static void item_drop(struct dep_item *item, bool tell)
 {
 	struct dep_instance *inst = item->inst;
+	struct dep_leaf *leaf;
 
 	dep_watch_detach(item);
 	if (!tell || !(item->mode & DEP_MODE_TELL_CLOSED)) {
@@ -41,8 +42,9 @@ static void item_drop(struct dep_item *item, bool tell)
 		return;
 	}
 	spin_lock_irq(&inst->lock);
-	dep_item_close(item);
+	leaf = dep_item_close(item);
 	spin_unlock_irq(&inst->lock);
+	dep_fdmap_free_leaf(leaf);
 }
 
 /* Makes an item, as far as it can be made before it is hooked. */

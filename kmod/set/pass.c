@@ -311,6 +311,7 @@ static noinline void pass_settle_other(struct dep_pass *pass,
 static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
 {
 	struct dep_item *item = ask->item;
+	struct dep_leaf *leaf;
 
 	if (ask->kind == ASK_CLOSED) {
 		if (ask->sent)
@@ -324,8 +325,9 @@ static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
 	}
 	item->pass = 0;
 	spin_lock_irq(&pass->inst->lock);
-	dep_item_close(item);
+	leaf = dep_item_close(item);
 	spin_unlock_irq(&pass->inst->lock);
+	dep_fdmap_free_leaf(leaf);
 	pass->over = false;
 }
 
