@@ -16,6 +16,7 @@
 #include <linux/devpoll.h>
 
 #include "core/instance.h"
+#include "core/limits.h"
 #include "core/relay.h"
 #include "core/stats.h"
 #include "device.h"
@@ -86,6 +87,7 @@ static int reopened_release(struct inode *inode, struct file *file)
 {
 	struct dep_instance *inst = file->private_data;
 
+	atomic_dec(&inst->opens);
 	fput(inst->file);
 	return 0;
 }
@@ -106,20 +108,27 @@ static long device_reopen(struct file *file, unsigned long flags)
 		return -EINVAL;
 	if (OPEN_FMODE(flags) & all & ~file->f_mode)
 		return -EBADF;
+	if (!atomic_add_unless(&inst->opens, 1, DEP_OPENS_MOST))
+		return -ENOSPC;
 	fd = get_unused_fd_flags(flags & O_CLOEXEC);
 	if (fd < 0)
-		return fd;
+		goto err_opens;
 	reopened = anon_inode_getfile("[devepoll]",
 				      &dep_instance_fops[DEP_NODES], inst,
 				      flags & O_ACCMODE);
 	if (IS_ERR(reopened)) {
 		put_unused_fd(fd);
-		return PTR_ERR(reopened);
+		fd = PTR_ERR(reopened);
+		goto err_opens;
 	}
 	stream_open(file_inode(reopened), reopened);
 	/* For reopened_release(). */
 	get_file(inst->file);
 	fd_install(fd, reopened);
+	return fd;
+
+err_opens:
+	atomic_dec(&inst->opens);
 	return fd;
 }
 

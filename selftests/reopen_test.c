@@ -412,6 +412,27 @@ TEST_F(reopen, and_close_may_come_at_any_moment)
 	}
 }
 
+/* Each is a file of its own to what limits the watches of a file. */
+#define OPENS_MOST	8
+
+TEST_F(reopen, has_no_more_than_a_few_opens)
+{
+	int fds[OPENS_MOST], i;
+
+	for (i = 0; i < OPENS_MOST; i++) {
+		fds[i] = REOPEN(self->set, O_RDONLY);
+		ASSERT_LE(0, fds[i]);
+	}
+	EXPECT_EQ(-ENOSPC, REOPEN(self->set, O_RDONLY));
+	EXPECT_EQ(-ENOSPC, REOPEN(fds[0], O_RDONLY));
+	ASSERT_EQ(0, close(fds[1]));
+	fds[1] = REOPEN(fds[0], O_RDONLY);
+	EXPECT_LE(0, fds[1]);
+	EXPECT_EQ(-ENOSPC, REOPEN(self->set, O_RDONLY));
+	for (i = 0; i < OPENS_MOST; i++)
+		close(fds[i]);
+}
+
 TEST_F(reopen, is_unknown_to_other_files)
 {
 	EXPECT_EQ(-ENOTTY, dep_request(self->member, DEVEPOLL_REOPEN,

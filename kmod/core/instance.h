@@ -363,6 +363,7 @@ struct dep_crowd {
  *	without a lock, with acquire
  * @stats: what the set has seen
  * @file: const: the open that made it, and whose ->release ends it
+ * @opens: how many further opens there are
  * @in_all: lock of stats.c: in the list of all sets
  * @pages: the sink of the classic interface; see there
  * @mappings: how many mappings of the pages exist, or of the area of /dev/poll,
@@ -425,6 +426,7 @@ struct dep_instance {
 	struct dep_onesig *onesig;
 	struct dep_stats stats;
 	struct file *file;
+	atomic_t opens;
 	struct list_head in_all;
 	struct dep_pages pages;
 

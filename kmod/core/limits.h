@@ -53,6 +53,12 @@
 #define DEP_WRITE_BATCH		16
 
 /*
+ * Further opens of one set.  Each is a file, so it may have as many items, and
+ * as many epoll sets around it, as any; and one wake-up of the set is for all.
+ */
+#define DEP_OPENS_MOST		8
+
+/*
  * Sets in sets: how many may stand in one chain, as with in-tree epoll, and
  * how many edges the searches of one ADD look at, with interrupts off.
  */

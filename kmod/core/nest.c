@@ -112,6 +112,9 @@ static int nest_check(struct dep_instance *outer, struct dep_instance *inner)
 	};
 	int below, above;
 
+	/* However many opens it has: a wake-up is for all who are around it. */
+	if (inner->nr_outer >= DEP_ITEMS_PER_FILE)
+		return -ENOSPC;
 	nest_search++;
 	below = nest_height(inner, &walk);
 	if (below < 0)
@@ -133,6 +136,7 @@ static int nest_check(struct dep_instance *outer, struct dep_instance *inner)
  * Return: the edge, owned by the item; or an ERR_PTR:
  * -ELOOP: a cycle, a chain of more than DEP_NEST_MOST sets, or too many sets
  * to look at;
+ * -ENOSPC: the inner set is in DEP_ITEMS_PER_FILE sets;
  * -ENOMEM: no memory.
  */
 struct dep_nest *dep_nest_link(struct dep_instance *outer,

@@ -533,10 +533,14 @@ struct devepoll_features {
  * to be changed, and no more.  The set lives as long as one of its opens.
  * open(2) of the node, or of the fd in /proc, makes another set.
  *
+ * The new open is no device file: a security module checks it as it checks fds
+ * of epoll_create(2), and not by the label of the node.
+ *
  * Return: the new fd, or -1 with errno
  * EBADF: this open does not have the access that the new one shall have;
  * EINVAL: other flags;
  * EMFILE, ENFILE, ENOMEM: as of open(2);
+ * ENOSPC: eight further opens of the set exist already;
  * ENOTTY: not /dev/epoll, or a module that is older than this request.
  */
 #define DEVEPOLL_REOPEN		_IOW(EP_IOC_MAGIC, 0x15, int)
