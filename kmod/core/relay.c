@@ -223,8 +223,9 @@ static bool relay_begins_ticking(struct dep_relay *relay)
 
 static void relay_set_timer(struct dep_relay *relay)
 {
+	/* Those of several processors must not meet on one. */
 	hrtimer_start(&relay->timer, ns_to_ktime(DEP_LATE_NS),
-		      HRTIMER_MODE_REL);
+		      HRTIMER_MODE_REL_PINNED);
 }
 
 /* What the interrupt leaves is for the worker, and the timer sees to that. */
@@ -278,18 +279,32 @@ static void relay_interrupt(struct irq_work *irq)
 		relay_call_worker(relay);
 }
 
+/*
+ * Serves the next set of those that an interrupt has left; false if there is
+ * none.  A real-time task must not take the processor from us while we have a
+ * set that no other worker can find.
+ */
+static bool relay_serve_next(struct dep_relay *relay)
+{
+	struct dep_instance *inst;
+
+	preempt_disable();
+	inst = relay_take(relay, &relay->rest);
+	if (inst)
+		relay_serve(relay, inst);
+	preempt_enable();
+	return inst;
+}
+
 /* Runs on the same processor, unless that goes offline. */
 static void relay_work(struct work_struct *work)
 {
 	struct dep_relay *relay = container_of(work, struct dep_relay, work);
 	unsigned int left = DEP_WAKE_BATCH;
-	struct dep_instance *inst;
 	bool more;
 
-	while (left-- && (inst = relay_take(relay, &relay->rest))) {
-		relay_serve(relay, inst);
+	while (left-- && relay_serve_next(relay))
 		cond_resched();
-	}
 
 	spin_lock_irq(&relay->lock);
 	more = relay->rest.filled;
@@ -304,10 +319,8 @@ static void relay_help(struct work_struct *work)
 {
 	struct dep_relay *relay = container_of(work, struct dep_relay, help);
 	u64 end = ktime_get_ns() + DEP_RELAY_HELP_NS;
-	struct dep_instance *inst;
 
-	while ((inst = relay_take(relay, &relay->rest))) {
-		relay_serve(relay, inst);
+	while (relay_serve_next(relay)) {
 		if (ktime_get_ns() >= end)
 			break;
 		cond_resched();
@@ -518,7 +531,7 @@ int __init dep_relay_init(void)
 		INIT_WORK(&relay->help, relay_help);
 		lanes_init(&relay->late);
 		dep_hrtimer_setup(&relay->timer, relay_tick, CLOCK_MONOTONIC,
-				  HRTIMER_MODE_REL);
+				  HRTIMER_MODE_REL_PINNED);
 		relay->cpu = cpu;
 	}
 	relay_queue = alloc_workqueue("devepoll_relay",
