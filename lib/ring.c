@@ -384,7 +384,7 @@ static void translate(struct io_uring_sqe *sqe, size_t size,
  * fork(2), which does not have the thread that held it.  If a filter of system
  * calls refuses that, the child can wait for ever.
  */
-static atomic_int *_Atomic lock_page;
+static _Atomic(atomic_int *)lock_page;
 
 static atomic_int *looking(void)
 {

@@ -188,21 +188,21 @@ static long fuse_serve(void *arg)
 		switch (in->opcode) {
 		case FUSE_INIT:
 			fuse_reply(owner->fd, in->unique, 0, &init,
-				    sizeof(init));
+				   sizeof(init));
 			break;
 		case CUSE_INIT:
 			/* With the device there when this returns. */
 			fuse_reply(owner->fd, in->unique, 0, &cuse_init,
-				    sizeof(cuse_init));
+				   sizeof(cuse_init));
 			owner->ready = true;
 			break;
 		case FUSE_GETATTR:
 			fuse_reply(owner->fd, in->unique, 0, &attr,
-				    sizeof(attr));
+				   sizeof(attr));
 			break;
 		case FUSE_OPEN:
 			fuse_reply(owner->fd, in->unique, 0, &open_out,
-				    sizeof(open_out));
+				   sizeof(open_out));
 			break;
 		case FUSE_POLL:
 			owner->asked = true;

@@ -359,7 +359,8 @@ TEST_F(share, wakes_at_once_as_many_threads_as_have_room)
 	 * leaves something wakes.
 	 */
 	for (i = 0; i < THREADS; i++)
-		if (quick && slowness() == 1 && eset_has(&self->set, TAKES_TURNS) &&
+		if (quick && slowness() == 1 &&
+		    eset_has(&self->set, TAKES_TURNS) &&
 		    !atomic_load(&waiters[i].task.done))
 			EXPECT_TRUE(ewaiter_undisturbed(&waiters[i]));
 	ASSERT_EQ(0, eventfd_post(self->events[3]));

@@ -32,7 +32,7 @@ struct slow_file {
 	atomic_uint asked;	/* how often */
 	atomic_uint answers;	/* how many of these may be answered */
 	atomic_uint revents;	/* what the answer is */
-	bool consumes;		/* the first who asks is told, and nobody later */
+	bool consumes;		/* the first to ask is told, nobody later */
 };
 
 static void slow_answer(struct slow_file *slow,
@@ -76,7 +76,7 @@ static long slow_serve(void *arg)
 			break;
 		case FUSE_OPEN:
 			fuse_reply(fuse, in->unique, 0, &open_out,
-				  sizeof(open_out));
+				   sizeof(open_out));
 			break;
 		case FUSE_POLL:
 			slow_answer(slow, in);

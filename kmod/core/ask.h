@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files that are asked: what a pass has taken off the list of asks, and hands to
+ * Files that are asked: what a pass has taken off the ready list, and hands to
  * the results.
  */
 #ifndef DEVEPOLL_ASK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Items, the fds of an interest list, and the sink, where their events go.  Read
- * the banner of instance.h first.
+ * Items, the fds of an interest list, and the sink, where their events go.
+ * Read the banner of instance.h first.
  */
 #ifndef DEVEPOLL_ITEM_H
 #define DEVEPOLL_ITEM_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiters: who sleeps for events of an instance, and who of them is woken.  Read
- * the banner of instance.h first.
+ * Waiters: who sleeps for events of an instance, and who of them is woken.
+ * Read the banner of instance.h first.
  */
 #include <linux/sched.h>
 

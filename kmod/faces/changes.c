@@ -69,8 +69,8 @@ static int changes_read(struct devepoll_change *batch, u64 address, u32 nr,
 	int err;
 
 	if (size == sizeof(*batch))
-		return dep_words_from_user((u64 *)batch, nr * sizeof(*batch), from,
-				       nr * sizeof(*batch));
+		return dep_words_from_user((u64 *)batch, nr * sizeof(*batch),
+					   from, nr * sizeof(*batch));
 	for (i = 0; i < nr; i++) {
 		err = copy_struct_from_user(&batch[i], sizeof(*batch),
 					    from + i * size, size);

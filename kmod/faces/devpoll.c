@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two faces of /dev/poll, the Linux device of 2000 and that of Solaris: what
- * a write() to them does, and how a set comes to belong to one of them.
+ * The two faces of /dev/poll, the Linux device of 2000 and that of Solaris:
+ * what a write() to them does, and how a set comes to belong to one of them.
  *
  * A write comes before the first request and has no number to tell its face.
  * So until a request has told it, an item keeps what either face would make of

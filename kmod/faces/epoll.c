@@ -58,7 +58,8 @@ static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
 		if (get_user(event.events, &from->events) ||
 		    get_user(event.data, &from->data))
 			return -EFAULT;
-		dep_change_from_epoll(&ch, (__force u32)event.events, event.data);
+		dep_change_from_epoll(&ch, (__force u32)event.events,
+				      event.data);
 	}
 	return dep_change_make(inst, &ch);
 }
@@ -75,7 +76,7 @@ static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
  * -EINVAL: also: events or data of a DEL.
  */
 int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
-			   const struct devepoll_event *event)
+			const struct devepoll_event *event)
 {
 	struct dep_change ch = {
 		.op = request - DEVEPOLL_EPOLL_CTL(0),
@@ -103,7 +104,7 @@ int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
  * -EINVAL: also: no such request.
  */
 int dep_epoll_call(struct file *file, unsigned int request, u64 address,
-		      u64 length)
+		   u64 length)
 {
 	struct dep_instance *inst = file->private_data;
 

@@ -178,7 +178,7 @@ int dep_extended_prepare(struct file *file, unsigned int cmd,
 	if (_IOC_SIZE(cmd) < sizeof(*args))
 		return -ENOTTY;
 	ret = dep_words_from_user((u64 *)args, sizeof(*args), call->user,
-			      _IOC_SIZE(cmd));
+				  _IOC_SIZE(cmd));
 	if (!ret)
 		ret = wait_check(args);
 	if (!ret && args->nr_changes && !(file->f_mode & FMODE_WRITE))

@@ -266,7 +266,7 @@ bool dep_siginfo_send(struct dep_siginfo *info, u16 events)
 
 /*
  * The item is freed, and with it its reference: takes the siginfo back from the
- * queue, for good.  Any context, with none of the spin locks of the banner held.
+ * queue, for good.  Any context, no spin lock of the banner held.
  */
 static void siginfo_retire(struct dep_extra *extra)
 {

@@ -210,7 +210,7 @@ static void take_news_of(struct world *w, struct op *round, unsigned int set,
 	if (*done & 1u << set)
 		return;
 	*done |= 1u << set;
-	/* From inside: an outer set that asks takes what the inner ones have. */
+	/* From inside: an outer set that asks takes what inner ones have. */
 	for (target = SLOTS; target < TARGETS; target++) {
 		if (w->members[set][target].in)
 			take_news_of(w, round, target - SLOTS, done);

@@ -89,7 +89,7 @@ static void make_changes(void)
 		if (write(kdpfd, changes, size) != size)
 			drop_failed();
 
-		/* drive() adds one entry at most, so it overwrites no unread one. */
+		/* drive() adds at most one: it overwrites no unread one. */
 		made = nchanges;
 		nchanges = 0;
 		for (i = 0; i < made; i++) {

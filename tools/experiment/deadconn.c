@@ -264,7 +264,8 @@ static const char about[] =
 "again.  If SERVER is in 127.0.0.0/8, every 20000 connections have a source\n"
 "address of their own from there.\n"
 "\n"
-"SIGTERM stops the program; its exit status is 0 if all connections were open.\n";
+"SIGTERM stops the program; its exit status is 0 if all connections were\n"
+"open.\n";
 
 static void read_options(int argc, char **argv)
 {

@@ -47,7 +47,7 @@ static struct loop_counts *counts;	/* one for each worker */
 static const struct arg args[] = {
 	ARG_TEXT("engine", "E", "wait with engine E (default: devepoll); 'list'\n"
 		 "lists all engines", &engine_name),
-	ARG_NUMBER("msgsize", "N", "size of the body of an answer in bytes "
+	ARG_NUMBER("msgsize", "N", "size of the body of an answer in bytes\n"
 		   "(default: 128)", &msgsize, 1, 1 << 20),
 	ARG_TEXT("address", "A", "listen on address A (default: 127.0.0.1)",
 		 &address),

@@ -181,7 +181,7 @@ static const struct arg args[] = {
 		   "the port is printed", &port, 0, 65535),
 	ARG_NUMBER("maxfds", "N", "maximum number of fds: the connections and a few\n"
 		   "more (default: 20000)", &maxfds, 16, 1 << 20),
-	ARG_NUMBER("msgsize", "N", "size of the body of an answer in bytes "
+	ARG_NUMBER("msgsize", "N", "size of the body of an answer in bytes\n"
 		   "(default: 128)", &msgsize, 0, BODY_MOST),
 	{ }
 };
