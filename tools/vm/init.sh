@@ -55,8 +55,12 @@ kill_leftovers() {
 		read -r stat <"$dir/stat" || continue
 		stat=${stat##*) }
 		case $stat in
-		[ZX]' '* | ?' 2 '*) continue ;;
+		X' '* | ?' 2 '*) continue ;;
 		esac
+		# A process whose first thread has ended may have others.
+		# shellcheck disable=SC2086 # the fields, the state being the first
+		set -- $stat
+		[ "$1" != Z ] || [ "${18}" -gt 1 ] || continue
 		kill -9 "$pid" && found=0
 	done 2>/dev/null
 	return $found
