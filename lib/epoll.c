@@ -9,7 +9,7 @@
 #include "devepoll_epoll.h"
 
 #include "cancel.h"
-#include "door.h"
+#include "entry.h"
 
 /* Return from a system call in the same way as the C library. */
 static int result(long ret)

@@ -9,7 +9,7 @@
 
 #include "devepoll_events.h"
 
-#include "door.h"
+#include "entry.h"
 
 int devepoll_events_open(unsigned int flags)
 {

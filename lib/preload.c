@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "cancel.h"
-#include "door.h"
+#include "entry.h"
 #include "ring.h"
 
 /*

@@ -17,7 +17,7 @@
 
 #include <linux/io_uring.h>
 
-#include "door.h"
+#include "entry.h"
 #include "ring.h"
 
 /* Older headers lack these. */

@@ -11,7 +11,7 @@
 
 #include "kselftest_harness.h"
 
-#include "door_param.h"
+#include "fadvise_param.h"
 #include "eset.h"
 #include "limits.h"
 #include "request.h"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "devepoll_epoll.h"
-#include "door_filter.h"
+#include "fadvise_filter.h"
 #include "helpers.h"
 
 struct calls {

@@ -17,7 +17,7 @@
 
 #include "devepoll_epoll.h"
 #include "devepoll_events.h"
-#include "door_param.h"
+#include "fadvise_param.h"
 #include "lib_helpers.h"
 
 #define MSEC	1000000LL

@@ -14,8 +14,8 @@
 
 #include "kselftest_harness.h"
 
-#include "door_filter.h"
-#include "door_param.h"
+#include "fadvise_filter.h"
+#include "fadvise_param.h"
 #include "helpers.h"
 #include "preloaded.h"
 

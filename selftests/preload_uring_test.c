@@ -16,7 +16,7 @@
 
 #include "kselftest_harness.h"
 
-#include "door_filter.h"
+#include "fadvise_filter.h"
 #include "helpers.h"
 #include "preloaded.h"
 #include "raw_ring.h"

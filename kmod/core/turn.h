@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Turns, of a set of 2001: the time from one hand-out of events to the next.
- * See harvest.c.
+ * See waiting.c.
  */
 #ifndef DEVEPOLL_TURN_H
 #define DEVEPOLL_TURN_H

@@ -15,7 +15,7 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "faces/classic.h"
-#include "set/harvest.h"
+#include "set/waiting.h"
 #include "set/interest.h"
 #include "sinks/pages.h"
 

@@ -13,7 +13,7 @@
 #include "core/instance.h"
 #include "faces/devpoll.h"
 #include "faces/sigmask.h"
-#include "set/harvest.h"
+#include "set/waiting.h"
 #include "set/interest.h"
 #include "sinks/area.h"
 #include "sinks/results.h"

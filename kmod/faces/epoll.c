@@ -12,7 +12,7 @@
 #include "faces/bind.h"
 #include "faces/changes.h"
 #include "faces/epoll.h"
-#include "set/harvest.h"
+#include "set/waiting.h"
 #include "set/interest.h"
 #include "sinks/results.h"
 

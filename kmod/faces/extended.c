@@ -16,7 +16,7 @@
 #include "faces/extended.h"
 #include "faces/sigmask.h"
 #include "faces/words.h"
-#include "set/harvest.h"
+#include "set/waiting.h"
 #include "sinks/area.h"
 #include "sinks/results.h"
 

@@ -10,7 +10,7 @@
 
 #include <linux/devepoll.h>
 
-#include "set/harvest.h"
+#include "set/waiting.h"
 #include "sinks/results.h"
 
 /**

@@ -9,7 +9,7 @@
 #include "faces/bind.h"
 #include "faces/extended.h"
 #include "faces/uring.h"
-#include "set/harvest.h"
+#include "set/waiting.h"
 
 /**
  * dep_uring_wait() - DEVEPOLL_WAIT as a command, with no waiting

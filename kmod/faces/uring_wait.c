@@ -23,7 +23,7 @@
 #include "core/waiter.h"
 #include "faces/extended.h"
 #include "faces/uring.h"
-#include "set/harvest.h"
+#include "set/waiting.h"
 
 /**
  * struct uring_pdu - what stands in the command itself

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-#include "door.h"
+#include "entry.h"
 
 /* The smallest size of a page. */
 #define PAGE_LEAST	4096

@@ -22,7 +22,7 @@
 #include "core/limits.h"
 #include "core/turn.h"
 #include "core/waiter.h"
-#include "set/harvest.h"
+#include "set/waiting.h"
 #include "set/ready.h"
 
 /* The clock is read only by a call that does not find events at once. */

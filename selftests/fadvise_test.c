@@ -12,7 +12,7 @@
 
 #include "kselftest_harness.h"
 
-#include "door_param.h"
+#include "fadvise_param.h"
 #include "request.h"
 
 /* What a length has that is not 0. */
