@@ -187,7 +187,7 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
  * What has no meaning may have one in a later kernel, and nothing is cut off
  * in silence, as ioctl(2) does with the int that EP_ALLOC takes.
  */
-static bool door_takes(unsigned int request, loff_t offset, loff_t len)
+static bool fadvise_takes(unsigned int request, loff_t offset, loff_t len)
 {
 	if (len)
 		return false;
@@ -201,7 +201,7 @@ static bool door_takes(unsigned int request, loff_t offset, loff_t len)
 }
 
 /*
- * The short door.  Unlike ioctl(2) and write(2), fadvise64(2) does not call
+ * The fadvise entry.  Unlike ioctl(2) and write(2), fadvise64(2) does not call
  * the security modules each time; the check at open(2) stands for this file,
  * as it does for epoll_wait(2).
  */
@@ -212,7 +212,7 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 		return generic_fadvise(file, offset, len, advice);
 	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)
 		return dep_epoll_call(file, advice, offset, len);
-	if (!door_takes(advice, offset, len))
+	if (!fadvise_takes(advice, offset, len))
 		return -EINVAL;
 	return device_ioctl(file, advice, offset);
 }

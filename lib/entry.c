@@ -49,10 +49,10 @@ static bool has_device_number(int fd)
  * checked.  This is a guess that saves a check: if the fast path has been
  * enabled again, a request through ioctl(2) has the same result.
  */
-static atomic_bool door_is_shut;
+static atomic_bool fadvise_is_off;
 
 /**
- * devepoll_door_is_device() - check whether an fd is the device
+ * devepoll_entry_is_device() - check whether an fd is the device
  * @fd: the fd
  *
  * The function makes a request that succeeds for any instance of the device,
@@ -62,7 +62,7 @@ static atomic_bool door_is_shut;
  * Return: true if it is; false if it is not, if the fd is not open, or if a
  * filter makes it impossible to find out.
  */
-bool devepoll_door_is_device(int fd)
+bool devepoll_entry_is_device(int fd)
 {
 	/* A part of the structure: the module fills in what fits. */
 	struct {
@@ -78,15 +78,15 @@ bool devepoll_door_is_device(int fd)
 		return has_device_number(fd);
 	if (ret)
 		return false;
-	atomic_store_explicit(&door_is_shut,
+	atomic_store_explicit(&fadvise_is_off,
 			      !(known.features & DEVEPOLL_FEATURE_FADVISE),
 			      memory_order_relaxed);
 	return true;
 }
 
-static bool is_shut_by_guess(void)
+static bool is_off_by_guess(void)
 {
-	return atomic_load_explicit(&door_is_shut, memory_order_relaxed);
+	return atomic_load_explicit(&fadvise_is_off, memory_order_relaxed);
 }
 
 /*
@@ -96,8 +96,8 @@ static bool is_shut_by_guess(void)
 static bool is_shut(int fd, long ret)
 {
 	return ret == -EINVAL &&
-	       (is_shut_by_guess() ||
-		(devepoll_door_is_device(fd) && is_shut_by_guess()));
+	       (is_off_by_guess() ||
+		(devepoll_entry_is_device(fd) && is_off_by_guess()));
 }
 
 /*
@@ -112,7 +112,7 @@ static bool word_is_readable(uintptr_t address)
 }
 
 /**
- * devepoll_door_readable() - check whether memory of the caller can be read
+ * devepoll_entry_readable() - check whether memory of the caller can be read
  * @object: the memory
  * @size: its size, between 8 and 4096 bytes
  *
@@ -123,7 +123,7 @@ static bool word_is_readable(uintptr_t address)
  *
  * Return: true if it can.
  */
-bool devepoll_door_readable(const void *object, size_t size)
+bool devepoll_entry_readable(const void *object, size_t size)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	uintptr_t first = (uintptr_t)object;
@@ -145,11 +145,11 @@ bool devepoll_door_readable(const void *object, size_t size)
 static bool is_foreign(int fd, long ret)
 {
 	return (ret == -EINVAL || ret == -ESPIPE) &&
-	       !devepoll_door_is_device(fd);
+	       !devepoll_entry_is_device(fd);
 }
 
 /**
- * devepoll_door_request() - make a request of the device
+ * devepoll_entry_request() - make a request of the device
  * @fd: the device
  * @request: DEVEPOLL_*
  * @arg: its argument
@@ -157,22 +157,22 @@ static bool is_foreign(int fd, long ret)
  * Return: the result of the request, or
  * -ENOTTY: the fd is not the device.
  */
-long devepoll_door_request(int fd, unsigned int request, void *arg)
+long devepoll_entry_request(int fd, unsigned int request, void *arg)
 {
 	long ret = -EPERM;
 
-	if (!is_shut_by_guess())
-		ret = door(fd, arg, 0, request);
+	if (!is_off_by_guess())
+		ret = fadvise_entry(fd, arg, 0, request);
 	if (is_refused(ret))
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
 	if (is_foreign(fd, ret))
 		return -ENOTTY;
 	/* The error is that of a filter, and says nothing about the file. */
-	if (is_refused(ret) && is_shut_by_guess() &&
-	    !devepoll_door_is_device(fd))
+	if (is_refused(ret) && is_off_by_guess() &&
+	    !devepoll_entry_is_device(fd))
 		return -ENOTTY;
 	/* This was the first request that found the fast path disabled. */
-	if (ret == -EINVAL && is_shut_by_guess())
+	if (ret == -EINVAL && is_off_by_guess())
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
 	return ret;
 }
@@ -185,7 +185,7 @@ static int open_path(const char *path, int flags)
 }
 
 /**
- * devepoll_door_open() - open the device
+ * devepoll_entry_open() - open the device
  * @cloexec: O_CLOEXEC or 0
  *
  * Return: the fd, or
@@ -193,13 +193,13 @@ static int open_path(const char *path, int flags)
  * or an error of open(2) for DEVEPOLL_NODE or, if that does not exist, for
  * DEVEPOLL_NODE_MISC.
  */
-int devepoll_door_open(int cloexec)
+int devepoll_entry_open(int cloexec)
 {
 	int fd = open_path(DEVEPOLL_NODE, cloexec);
 
 	if (fd == -ENOENT)
 		fd = open_path(DEVEPOLL_NODE_MISC, cloexec);
-	if (fd < 0 || devepoll_door_is_device(fd))
+	if (fd < 0 || devepoll_entry_is_device(fd))
 		return fd;
 
 	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -207,17 +207,17 @@ int devepoll_door_open(int cloexec)
 }
 
 /**
- * devepoll_door_change() - make one change with DEVEPOLL_CTL
+ * devepoll_entry_change() - make one change with DEVEPOLL_CTL
  * @epfd: the device
  * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
  * @fd: the number
  * @event: as for epoll_ctl(2)
  * @flags: DEVEPOLL_TRUST or 0
  *
- * Return: as devepoll_door_ctl().
+ * Return: as devepoll_entry_ctl().
  */
-long devepoll_door_change(int epfd, int op, int fd,
-			  const struct epoll_event *event, unsigned int flags)
+long devepoll_entry_change(int epfd, int op, int fd,
+			   const struct epoll_event *event, unsigned int flags)
 {
 	struct devepoll_change change = { .op = op, .flags = flags, .fd = fd };
 	struct devepoll_ctl ctl = {
@@ -228,7 +228,7 @@ long devepoll_door_change(int epfd, int op, int fd,
 	long ret;
 
 	if (op != EPOLL_CTL_DEL) {
-		if (!devepoll_door_readable(event, sizeof(*event)))
+		if (!devepoll_entry_readable(event, sizeof(*event)))
 			return -EFAULT;
 		change.events = event->events;
 		change.data = event->data.u64;
@@ -237,12 +237,12 @@ long devepoll_door_change(int epfd, int op, int fd,
 			change.events &= EPOLL_BITS;
 	}
 
-	ret = devepoll_door_request(epfd, DEVEPOLL_CTL, &ctl);
+	ret = devepoll_entry_request(epfd, DEVEPOLL_CTL, &ctl);
 	return ret < 0 ? ret : change.result;
 }
 
 /**
- * devepoll_door_ctl() - epoll_ctl(2) on the device
+ * devepoll_entry_ctl() - epoll_ctl(2) on the device
  * @epfd: the device
  * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
  * @fd: the number
@@ -252,7 +252,7 @@ long devepoll_door_change(int epfd, int op, int fd,
  * -ENOTTY: @epfd is not the device;
  * or an error of epoll_ctl(2).
  */
-long devepoll_door_ctl(int epfd, int op, int fd, struct epoll_event *event)
+long devepoll_entry_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
 	long ret;
 
@@ -263,14 +263,14 @@ long devepoll_door_ctl(int epfd, int op, int fd, struct epoll_event *event)
 	if (op < EPOLL_CTL_ADD || op > EPOLL_CTL_MOD)
 		return raw_call(SYS_epoll_ctl, epfd, op, fd, (long)event, 0, 0);
 
-	ret = door(epfd, event, fd, DEVEPOLL_EPOLL_CTL(op));
+	ret = fadvise_entry(epfd, event, fd, DEVEPOLL_EPOLL_CTL(op));
 	if (ret >= 0)
 		return ret;
 	if (is_refused(ret) || is_shut(epfd, ret))
-		return devepoll_door_change(epfd, op, fd, event, 0);
+		return devepoll_entry_change(epfd, op, fd, event, 0);
 	/* epoll reads the event before it looks up the instance. */
 	if (ret == -EBADF && op != EPOLL_CTL_DEL &&
-	    !devepoll_door_readable(event, sizeof(*event)))
+	    !devepoll_entry_readable(event, sizeof(*event)))
 		return -EFAULT;
 	return is_foreign(epfd, ret) ? -ENOTTY : ret;
 }
@@ -281,7 +281,7 @@ long devepoll_door_ctl(int epfd, int op, int fd, struct epoll_event *event)
  * events, before it looks up the instance.  A call without an instance
  * therefore shows whether these checks fail.
  */
-static long wait_error(const struct door_wait *wait, long ret)
+static long wait_error(const struct entry_wait *wait, long ret)
 {
 	long err = raw_call(SYS_epoll_pwait, -1, 0, wait->maxevents, 0,
 			    (long)wait->sigmask, wait->sigsetsize);
@@ -290,42 +290,42 @@ static long wait_error(const struct door_wait *wait, long ret)
 }
 
 /**
- * devepoll_door_wait_error() - find out why a wait on the fast path failed
+ * devepoll_entry_wait_error() - find out why a wait on the fast path failed
  * @ret: the result of the wait
- * @epfd: as for door_wait()
- * @events: as for door_wait()
- * @maxevents: as for door_wait()
- * @timeout: as for door_wait()
+ * @epfd: as for entry_wait()
+ * @events: as for entry_wait()
+ * @maxevents: as for entry_wait()
+ * @timeout: as for entry_wait()
  *
  * If a system call filter refuses the fast path, or the module has disabled it,
  * this function makes the wait in another way.
  *
- * Return: as door_wait().
+ * Return: as entry_wait().
  */
-long devepoll_door_wait_error(long ret, int epfd, struct epoll_event *events,
-			      int maxevents, int timeout)
+long devepoll_entry_wait_error(long ret, int epfd, struct epoll_event *events,
+			       int maxevents, int timeout)
 {
-	const struct door_wait wait = {
+	const struct entry_wait wait = {
 		.events = events,
 		.maxevents = maxevents,
 		.timeout = ns_of_ms(timeout),
 	};
 
 	if (is_refused(ret) || is_shut(epfd, ret))
-		return devepoll_door_pwait(epfd, &wait);
+		return devepoll_entry_pwait(epfd, &wait);
 	if (is_foreign(epfd, ret))
 		return -ENOTTY;
 	return ret == -EBADF ? wait_error(&wait, ret) : ret;
 }
 
 /**
- * devepoll_door_pwait() - epoll_pwait(2) on the device
+ * devepoll_entry_pwait() - epoll_pwait(2) on the device
  * @epfd: the device
  * @wait: the arguments
  *
- * Return: as door_wait().
+ * Return: as entry_wait().
  */
-long devepoll_door_pwait(int epfd, const struct door_wait *wait)
+long devepoll_entry_pwait(int epfd, const struct entry_wait *wait)
 {
 	struct devepoll_wait_args args = {
 		.events = (uintptr_t)wait->events,
@@ -348,12 +348,12 @@ long devepoll_door_pwait(int epfd, const struct door_wait *wait)
 	if (args.max_events > DEVEPOLL_MAX_EVENTS)
 		args.max_events = DEVEPOLL_MAX_EVENTS;
 
-	ret = devepoll_door_request(epfd, DEVEPOLL_WAIT, &args);
+	ret = devepoll_entry_request(epfd, DEVEPOLL_WAIT, &args);
 	return ret == -EBADF || ret == -EINVAL ? wait_error(wait, ret) : ret;
 }
 
 /**
- * devepoll_door_timeout() - read the timeout of epoll_pwait2(2)
+ * devepoll_entry_timeout() - read the timeout of epoll_pwait2(2)
  * @timeout: the timeout, or NULL for none
  * @ns: out: the timeout in nanoseconds
  *
@@ -361,14 +361,15 @@ long devepoll_door_pwait(int epfd, const struct door_wait *wait)
  * -EFAULT: the timeout can't be read;
  * -EINVAL: it is negative, or its nanoseconds are one second or more.
  */
-long devepoll_door_timeout(const struct __kernel_timespec *timeout, int64_t *ns)
+long devepoll_entry_timeout(const struct __kernel_timespec *timeout,
+			    int64_t *ns)
 {
 	long nsec;
 
 	*ns = DEVEPOLL_FOREVER;
 	if (!timeout)
 		return 0;
-	if (!devepoll_door_readable(timeout, sizeof(*timeout)))
+	if (!devepoll_entry_readable(timeout, sizeof(*timeout)))
 		return -EFAULT;
 	/* If a long has 32 bits, the upper half is padding. */
 	nsec = timeout->tv_nsec;

@@ -8,8 +8,8 @@
  * no lock and allocate no memory.  They therefore work in a signal handler, in
  * a child of vfork(2), and before any constructor has run.
  */
-#ifndef DEVEPOLL_DOOR_H
-#define DEVEPOLL_DOOR_H
+#ifndef DEVEPOLL_ENTRY_H
+#define DEVEPOLL_ENTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,8 +65,8 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 #endif
 
 /* fadvise64(2); if a long has 32 bits, the 64-bit arguments are split. */
-static inline long door(int fd, const void *offset, int64_t len,
-			unsigned int advice)
+static inline long fadvise_entry(int fd, const void *offset, int64_t len,
+				 unsigned int advice)
 {
 #ifdef __LP64__
 	return raw_call(SYS_fadvise64, fd, (long)offset, len, (int)advice, 0,
@@ -100,7 +100,7 @@ kernel_time(const struct timespec *from, struct __kernel_timespec *copy)
 #define KERNEL_SIGSET_SIZE	8
 
 /* The arguments of epoll_pwait(2) or epoll_pwait2(2); timeout in nanoseconds */
-struct door_wait {
+struct entry_wait {
 	struct epoll_event *events;
 	int maxevents;
 	int64_t timeout;
@@ -113,26 +113,26 @@ static inline int64_t ns_of_ms(int ms)
 	return ms < 0 ? DEVEPOLL_FOREVER : (int64_t)ms * 1000000;
 }
 
-DEVEPOLL_HIDDEN bool devepoll_door_is_device(int fd);
-DEVEPOLL_HIDDEN bool devepoll_door_readable(const void *object, size_t size);
-DEVEPOLL_HIDDEN long devepoll_door_request(int fd, unsigned int request,
-					   void *arg);
-DEVEPOLL_HIDDEN int devepoll_door_open(int cloexec);
-DEVEPOLL_HIDDEN long devepoll_door_change(int epfd, int op, int fd,
-					  const struct epoll_event *event,
-					  unsigned int flags);
-DEVEPOLL_HIDDEN long devepoll_door_ctl(int epfd, int op, int fd,
-				       struct epoll_event *event);
-DEVEPOLL_HIDDEN long devepoll_door_wait_error(long ret, int epfd,
-					      struct epoll_event *events,
-					      int maxevents, int timeout);
-DEVEPOLL_HIDDEN long devepoll_door_pwait(int epfd,
-					 const struct door_wait *wait);
+DEVEPOLL_HIDDEN bool devepoll_entry_is_device(int fd);
+DEVEPOLL_HIDDEN bool devepoll_entry_readable(const void *object, size_t size);
+DEVEPOLL_HIDDEN long devepoll_entry_request(int fd, unsigned int request,
+					    void *arg);
+DEVEPOLL_HIDDEN int devepoll_entry_open(int cloexec);
+DEVEPOLL_HIDDEN long devepoll_entry_change(int epfd, int op, int fd,
+					   const struct epoll_event *event,
+					   unsigned int flags);
+DEVEPOLL_HIDDEN long devepoll_entry_ctl(int epfd, int op, int fd,
+					struct epoll_event *event);
+DEVEPOLL_HIDDEN long devepoll_entry_wait_error(long ret, int epfd,
+					       struct epoll_event *events,
+					       int maxevents, int timeout);
+DEVEPOLL_HIDDEN long devepoll_entry_pwait(int epfd,
+					  const struct entry_wait *wait);
 DEVEPOLL_HIDDEN long
-devepoll_door_timeout(const struct __kernel_timespec *timeout, int64_t *ns);
+devepoll_entry_timeout(const struct __kernel_timespec *timeout, int64_t *ns);
 
 /**
- * door_wait() - epoll_wait(2) on the device
+ * entry_wait() - epoll_wait(2) on the device
  * @epfd: the device
  * @events: out: the events
  * @maxevents: number of events that fit in @events
@@ -142,16 +142,16 @@ devepoll_door_timeout(const struct __kernel_timespec *timeout, int64_t *ns);
  * -ENOTTY: @epfd is not the device;
  * or an error of epoll_wait(2).
  */
-static inline long door_wait(int epfd, struct epoll_event *events,
-			     int maxevents, int timeout)
+static inline long entry_wait(int epfd, struct epoll_event *events,
+			      int maxevents, int timeout)
 {
-	long ret = door(epfd, events,
-			DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout),
-			DEVEPOLL_EPOLL_WAIT);
+	long ret = fadvise_entry(epfd, events,
+				 DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout),
+				 DEVEPOLL_EPOLL_WAIT);
 
 	if (__builtin_expect(ret >= 0, 1))
 		return ret;
-	return devepoll_door_wait_error(ret, epfd, events, maxevents, timeout);
+	return devepoll_entry_wait_error(ret, epfd, events, maxevents, timeout);
 }
 
-#endif /* DEVEPOLL_DOOR_H */
+#endif /* DEVEPOLL_ENTRY_H */

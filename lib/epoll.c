@@ -22,7 +22,7 @@ static int result(long ret)
 
 int devepoll_epoll_create(int size)
 {
-	return result(size > 0 ? devepoll_door_open(0) : -EINVAL);
+	return result(size > 0 ? devepoll_entry_open(0) : -EINVAL);
 }
 
 int devepoll_epoll_create1(int flags)
@@ -30,7 +30,7 @@ int devepoll_epoll_create1(int flags)
 	if (flags & ~EPOLL_CLOEXEC)
 		return result(-EINVAL);
 	flags = flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0;
-	return result(devepoll_door_open(flags));
+	return result(devepoll_entry_open(flags));
 }
 
 /*
@@ -49,7 +49,7 @@ static long ctl_on_other(int epfd, int op, int fd, struct epoll_event *event)
 
 int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
-	long ret = devepoll_door_ctl(epfd, op, fd, event);
+	long ret = devepoll_entry_ctl(epfd, op, fd, event);
 
 	if (ret == -ENOTTY)
 		ret = ctl_on_other(epfd, op, fd, event);
@@ -60,7 +60,7 @@ int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 static int wait_result(long ret, const sigset_t *sigmask)
 {
 	if (ret == -ENOTTY && sigmask &&
-	    !devepoll_door_readable(sigmask, KERNEL_SIGSET_SIZE))
+	    !devepoll_entry_readable(sigmask, KERNEL_SIGSET_SIZE))
 		ret = -EFAULT;
 	return result(ret == -ENOTTY ? -EINVAL : ret);
 }
@@ -69,7 +69,7 @@ int devepoll_epoll_wait(int epfd, struct epoll_event *events, int maxevents,
 			int timeout)
 {
 	int type = cancel_begin(timeout != 0);
-	long ret = door_wait(epfd, events, maxevents, timeout);
+	long ret = entry_wait(epfd, events, maxevents, timeout);
 
 	cancel_end(type);
 	return wait_result(ret, NULL);
@@ -78,7 +78,7 @@ int devepoll_epoll_wait(int epfd, struct epoll_event *events, int maxevents,
 int devepoll_epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
 			 int timeout, const sigset_t *sigmask)
 {
-	const struct door_wait wait = {
+	const struct entry_wait wait = {
 		.events = events,
 		.maxevents = maxevents,
 		.timeout = ns_of_ms(timeout),
@@ -89,9 +89,9 @@ int devepoll_epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
 	long ret;
 
 	if (sigmask)
-		ret = devepoll_door_pwait(epfd, &wait);
+		ret = devepoll_entry_pwait(epfd, &wait);
 	else
-		ret = door_wait(epfd, events, maxevents, timeout);
+		ret = entry_wait(epfd, events, maxevents, timeout);
 
 	cancel_end(type);
 	return wait_result(ret, sigmask);
@@ -101,7 +101,7 @@ int devepoll_epoll_pwait2(int epfd, struct epoll_event *events, int maxevents,
 			  const struct timespec *timeout,
 			  const sigset_t *sigmask)
 {
-	struct door_wait wait = {
+	struct entry_wait wait = {
 		.events = events,
 		.maxevents = maxevents,
 		.sigmask = sigmask,
@@ -111,12 +111,13 @@ int devepoll_epoll_pwait2(int epfd, struct epoll_event *events, int maxevents,
 	int type;
 	long ret;
 
-	ret = devepoll_door_timeout(kernel_time(timeout, &copy), &wait.timeout);
+	ret = devepoll_entry_timeout(kernel_time(timeout, &copy),
+				     &wait.timeout);
 	if (ret)
 		return result(ret);
 
 	type = cancel_begin(wait.timeout != 0);
-	ret = devepoll_door_pwait(epfd, &wait);
+	ret = devepoll_entry_pwait(epfd, &wait);
 	cancel_end(type);
 	return wait_result(ret, sigmask);
 }

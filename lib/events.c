@@ -15,12 +15,12 @@ int devepoll_events_open(unsigned int flags)
 {
 	if (flags & ~DEVEPOLL_NO_CLOEXEC)
 		return -EINVAL;
-	return devepoll_door_open(flags & DEVEPOLL_NO_CLOEXEC ? 0 : O_CLOEXEC);
+	return devepoll_entry_open(flags & DEVEPOLL_NO_CLOEXEC ? 0 : O_CLOEXEC);
 }
 
 int devepoll_events_request(int fd, unsigned int request, void *arg)
 {
-	return devepoll_door_request(fd, request, arg);
+	return devepoll_entry_request(fd, request, arg);
 }
 
 int devepoll_events_update(int fd, struct devepoll_change *changes,
@@ -31,7 +31,7 @@ int devepoll_events_update(int fd, struct devepoll_change *changes,
 		.nr = nr_changes,
 		.change_size = sizeof(*changes),
 	};
-	int ret = devepoll_door_request(fd, DEVEPOLL_CTL, &ctl);
+	int ret = devepoll_entry_request(fd, DEVEPOLL_CTL, &ctl);
 
 	if (nr_failed)
 		*nr_failed = ret < 0 ? nr_changes :
@@ -64,7 +64,7 @@ int devepoll_events_update_wait(int fd, struct devepoll_change *changes,
 		args.nr_changes = nr_changes;
 		args.change_size = sizeof(*changes);
 	}
-	ret = devepoll_door_request(fd, DEVEPOLL_WAIT, &args);
+	ret = devepoll_entry_request(fd, DEVEPOLL_WAIT, &args);
 
 	if (nr_failed)
 		*nr_failed = args.nr_failed + (nr_changes - args.nr_tried);
@@ -73,7 +73,7 @@ int devepoll_events_update_wait(int fd, struct devepoll_change *changes,
 
 int devepoll_events_features(int fd, struct devepoll_features *features)
 {
-	return devepoll_door_request(fd, DEVEPOLL_FEATURES, features);
+	return devepoll_entry_request(fd, DEVEPOLL_FEATURES, features);
 }
 
 /* The size of the whole mapping in bytes, or 0 if it would be too large. */
@@ -143,5 +143,5 @@ int devepoll_events_take(const struct devepoll_part *part, int64_t timeout)
 		return -EINVAL;
 	args.events = part->offset;
 	args.max_events = part->max_events;
-	return devepoll_door_request(part->fd, DEVEPOLL_WAIT, &args);
+	return devepoll_entry_request(part->fd, DEVEPOLL_WAIT, &args);
 }

@@ -124,7 +124,7 @@ static long create(int flags)
 
 	if (flags & ~EPOLL_CLOEXEC)
 		return -EINVAL;
-	fd = devepoll_door_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
+	fd = devepoll_entry_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
 	if (fd >= 0) {
 		found_device(fd);
 		return fd;
@@ -145,22 +145,22 @@ static long create(int flags)
 static bool is_edge(int op, const struct epoll_event *event)
 {
 	return (op == EPOLL_CTL_ADD || op == EPOLL_CTL_MOD) &&
-	       devepoll_door_readable(event, sizeof(*event)) &&
+	       devepoll_entry_readable(event, sizeof(*event)) &&
 	       (event->events & EPOLLET);
 }
 
 static long ctl_on_device(int epfd, int op, int fd, struct epoll_event *event)
 {
 	if (is_set(TRUST) && is_edge(op, event))
-		return devepoll_door_change(epfd, op, fd, event,
-					    DEVEPOLL_TRUST);
-	return devepoll_door_ctl(epfd, op, fd, event);
+		return devepoll_entry_change(epfd, op, fd, event,
+					     DEVEPOLL_TRUST);
+	return devepoll_entry_ctl(epfd, op, fd, event);
 }
 
 static long pwait_on_device(int epfd, struct epoll_event *events, int maxevents,
 			    int timeout, const void *sigmask, size_t sigsetsize)
 {
-	const struct door_wait wait = {
+	const struct entry_wait wait = {
 		.events = events,
 		.maxevents = maxevents,
 		.timeout = ns_of_ms(timeout),
@@ -169,8 +169,8 @@ static long pwait_on_device(int epfd, struct epoll_event *events, int maxevents,
 	};
 
 	if (!sigmask)
-		return door_wait(epfd, events, maxevents, timeout);
-	return devepoll_door_pwait(epfd, &wait);
+		return entry_wait(epfd, events, maxevents, timeout);
+	return devepoll_entry_pwait(epfd, &wait);
 }
 
 static long pwait2_on_device(int epfd, struct epoll_event *events,
@@ -178,15 +178,15 @@ static long pwait2_on_device(int epfd, struct epoll_event *events,
 			     const struct __kernel_timespec *timeout,
 			     const void *sigmask, size_t sigsetsize)
 {
-	struct door_wait wait = {
+	struct entry_wait wait = {
 		.events = events,
 		.maxevents = maxevents,
 		.sigmask = sigmask,
 		.sigsetsize = sigsetsize,
 	};
-	long err = devepoll_door_timeout(timeout, &wait.timeout);
+	long err = devepoll_entry_timeout(timeout, &wait.timeout);
 
-	return err ? err : devepoll_door_pwait(epfd, &wait);
+	return err ? err : devepoll_entry_pwait(epfd, &wait);
 }
 
 /* One of the calls of epoll on the device; -ENOTTY if it is another file. */
@@ -197,7 +197,7 @@ long on_device(long nr, long a, long b, long c, long d, long e, long f)
 	case SYS_epoll_ctl:
 		return ctl_on_device(a, b, c, (struct epoll_event *)d);
 	case SYS_epoll_wait:
-		return door_wait(a, (struct epoll_event *)b, c, d);
+		return entry_wait(a, (struct epoll_event *)b, c, d);
 	case SYS_epoll_pwait:
 		return pwait_on_device(a, (struct epoll_event *)b, c, d,
 				       (const void *)e, f);
@@ -219,7 +219,7 @@ static bool is_device_after_all(int epfd, long ret)
 		return false;
 	/* A filter may make the check impossible, so drop the guess first. */
 	set_guess(epfd, FOUND_NOTHING);
-	if (!devepoll_door_is_device(epfd))
+	if (!devepoll_entry_is_device(epfd))
 		return false;
 	found_device(epfd);
 	return true;
@@ -249,7 +249,7 @@ long on_other(long nr, long a, long b, long c, long d, long e, long f)
 		return on_epoll(nr, a, b, c, d, e, f);
 	}
 	/* An error may mean that the fd is not open. */
-	if (ret >= 0 || devepoll_door_is_device(a))
+	if (ret >= 0 || devepoll_entry_is_device(a))
 		found_device(a);
 	return ret;
 }

@@ -186,7 +186,7 @@ long devepoll_ring_setup(unsigned int entries, void *params)
 	unsigned int number, flags;
 	long fd;
 
-	if (!devepoll_door_readable(p, sizeof(*p)))
+	if (!devepoll_entry_readable(p, sizeof(*p)))
 		return raw_call(SYS_io_uring_setup, entries, (long)p, 0, 0, 0,
 				0);
 	flags = p->flags;
@@ -331,7 +331,7 @@ static bool is_ours(struct named *named, int fd)
 	if (named->fd != fd)
 		*named = (struct named) {
 			.fd = fd,
-			.ours = devepoll_door_is_device(fd),
+			.ours = devepoll_entry_is_device(fd),
 		};
 	return named->ours;
 }
@@ -351,7 +351,7 @@ static void translate(struct io_uring_sqe *sqe, size_t size,
 	    old.flags & IOSQE_BUFFER_SELECT || !is_ours(named, old.fd))
 		return;
 	if (op != EPOLL_CTL_DEL) {
-		if (!devepoll_door_readable(event, sizeof(*event)))
+		if (!devepoll_entry_readable(event, sizeof(*event)))
 			return;
 		change.data = event->data.u64;
 		change.events = event->events;

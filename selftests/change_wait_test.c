@@ -167,7 +167,7 @@ TEST_F(change_wait, sleeps_where_all_changes_took_effect)
 	ASSERT_EQ(0, task_start(&task, sleeper_call, &sleeper));
 	ASSERT_EQ(0, await_sleep(task.tid,
 				 variant->request == dep_request ? SYS_ioctl :
-				 eset_devepoll_door.wait_syscall));
+				 eset_devepoll_fadvise.wait_syscall));
 	/* Who is told while the call sleeps finds the results already. */
 	EXPECT_EQ(0, changes[0].result);
 	ASSERT_EQ(0, eventfd_post(self->event));
@@ -199,7 +199,7 @@ TEST_F(change_wait, that_is_interrupted_has_made_the_changes)
 	ASSERT_EQ(0, task_start(&task, sleeper_call, &sleeper));
 	ASSERT_EQ(0, await_sleep(task.tid,
 				 variant->request == dep_request ? SYS_ioctl :
-				 eset_devepoll_door.wait_syscall));
+				 eset_devepoll_fadvise.wait_syscall));
 	ASSERT_EQ(0, pthread_kill(task.thread, SIGUSR1));
 	EXPECT_EQ(-EINTR, task_join(&task));
 	EXPECT_EQ(0, changes[0].result);

@@ -34,7 +34,7 @@ CLOSED(level, devepoll, 0);
 CLOSED(edge, devepoll, EPOLLET);
 CLOSED(one_shot, devepoll, EPOLLONESHOT);
 CLOSED(exclusive, devepoll, EPOLLEXCLUSIVE);
-CLOSED(level_by_door, devepoll_door, 0);
+CLOSED(level_by_fadvise, devepoll_fadvise, 0);
 CLOSED(edge_by_mapping, devepoll_mapped, EPOLLET);
 
 /* Adds or changes an fd so that it tells; its data is its number. */
@@ -121,7 +121,7 @@ TEST_F(closed, is_told_at_the_last_close)
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->fds[0], 0));
 }
 
-TEST_F(closed, is_told_of_a_ghost_when_its_file_stirs)
+TEST_F(closed, is_told_of_a_stale_number_when_its_file_stirs)
 {
 	int kept = dup(self->fds[0]);
 
@@ -179,7 +179,7 @@ TEST_F(closed, is_not_told_of_what_was_removed)
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->fds[0], 0));
 }
 
-TEST_F(closed, is_not_told_of_a_ghost_that_is_removed)
+TEST_F(closed, is_not_told_of_a_closed_number_that_is_removed)
 {
 	int kept = dup(self->fds[0]);
 

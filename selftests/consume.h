@@ -77,7 +77,7 @@ static inline void *untouched(int prot)
 	CONSUMER_IN(fixture, name, edge, EPOLLET)
 #define CONSUMER_IN(fixture, name, how, mode_)				\
 	CONSUMER_BY(fixture, name, how, mode_, devepoll);		\
-	CONSUMER_BY(fixture, name, how, mode_, devepoll_door);		\
+	CONSUMER_BY(fixture, name, how, mode_, devepoll_fadvise);	\
 	CONSUMER_BY(fixture, name, how, mode_, sysepoll)
 #define CONSUMER_BY(fixture, name, how, mode_, by)			\
 	FIXTURE_VARIANT_ADD(fixture, name##_##how##_by_##by) {		\

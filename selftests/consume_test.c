@@ -87,7 +87,7 @@ static int wait_raw(struct eset *set, void *out, int ms)
 
 	if (set->ops == &eset_devepoll)
 		return wait_for(set, out, 0, ms);
-	if (set->ops == &eset_devepoll_door)
+	if (set->ops == &eset_devepoll_fadvise)
 		return dep_epoll_wait(set->fd, out, NR, ms);
 	n = epoll_wait(set->fd, out, NR, ms);
 	return n < 0 ? -errno : n;

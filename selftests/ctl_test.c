@@ -172,7 +172,7 @@ static int open_its_duplicate(const struct eset *set)
 
 #define REFUSAL(what, err)						\
 	REFUSAL_BY(what, devepoll, err);				\
-	REFUSAL_BY(what, devepoll_door, err);				\
+	REFUSAL_BY(what, devepoll_fadvise, err);			\
 	REFUSAL_BY(what, sysepoll, err)
 
 REFUSAL(nothing, -EBADF);
@@ -229,13 +229,13 @@ static long post_all_the_time(void *arg)
 	return 0;
 }
 
-static long harvest_all_the_time(void *arg)
+static long wait_all_the_time(void *arg)
 {
-	struct poster *harvester = arg;
-	struct eset *set = (void *)(harvester + 1);
+	struct poster *waiter = arg;
+	struct eset *set = (void *)(waiter + 1);
 	struct epoll_event out[4];
 
-	while (!atomic_load(&harvester->stop))
+	while (!atomic_load(&waiter->stop))
 		eset_wait(set, out, 4, 0);
 	return 0;
 }
@@ -245,15 +245,15 @@ TEST_F(ctl, removal_has_taken_effect_when_it_returns)
 	struct {
 		struct poster poster;
 		struct eset set;
-	} harvester = { .set = self->set };
+	} waiter = { .set = self->set };
 	struct poster poster = { .fd = self->event };
 	struct epoll_event out[4];
 	uint64_t end;
 	int i;
 
 	ASSERT_EQ(0, task_start(&poster.task, post_all_the_time, &poster));
-	ASSERT_EQ(0, task_start(&harvester.poster.task, harvest_all_the_time,
-				&harvester));
+	ASSERT_EQ(0, task_start(&waiter.poster.task, wait_all_the_time,
+				&waiter));
 	end = now_ns() + RACE_NS;
 	for (i = 0; i < LEAST_ROUNDS || now_ns() < end; i++) {
 		ASSERT_EQ(0, eset_add(&self->set, self->event,
@@ -265,9 +265,9 @@ TEST_F(ctl, removal_has_taken_effect_when_it_returns)
 			TH_LOG("round %d", i);
 	}
 	atomic_store(&poster.stop, true);
-	atomic_store(&harvester.poster.stop, true);
+	atomic_store(&waiter.poster.stop, true);
 	EXPECT_EQ(0, task_join(&poster.task));
-	EXPECT_EQ(0, task_join(&harvester.poster.task));
+	EXPECT_EQ(0, task_join(&waiter.poster.task));
 }
 
 TEST_F(ctl, change_has_taken_effect_when_it_returns)
@@ -365,8 +365,8 @@ FIXTURE_VARIANT(argument) {
 	const struct eset_ops *ops;
 };
 
-FIXTURE_VARIANT_ADD(argument, devepoll_door) {
-	.ops = &eset_devepoll_door,
+FIXTURE_VARIANT_ADD(argument, devepoll_fadvise) {
+	.ops = &eset_devepoll_fadvise,
 };
 
 FIXTURE_VARIANT_ADD(argument, sysepoll) {

@@ -33,7 +33,7 @@ struct eset {
 /* Where the two mean different things, tests ask for the meaning by name. */
 enum eset_trait {
 	/* what a number's file does is reported after the number is closed */
-	REPORTS_GHOSTS		= 1 << 0,
+	REPORTS_STALE		= 1 << 0,
 	/* who has waited longest for an exclusive fd is woken first */
 	TAKES_TURNS		= 1 << 1,
 	/* an in-tree epoll can be a member */
@@ -64,8 +64,8 @@ struct eset_ops {
 extern const struct eset_ops eset_sysepoll;
 /* by ioctl, with results in the program's own array */
 extern const struct eset_ops eset_devepoll;
-/* by the short door, in epoll's own form */
-extern const struct eset_ops eset_devepoll_door;
+/* by fadvise, in epoll's own form */
+extern const struct eset_ops eset_devepoll_fadvise;
 /* with results in the device's mapping */
 extern const struct eset_ops eset_devepoll_mapped;
 
@@ -149,9 +149,9 @@ int ewaiters_done(struct ewaiter *w, int n);
 
 /* The requests of the device themselves, 0 or more or -errno. */
 int dep_request(int fd, unsigned long request, void *arg);
-int dep_request_by_door(int fd, unsigned long request, void *arg);
+int dep_request_by_fadvise(int fd, unsigned long request, void *arg);
 /* fadvise64(2), with its arguments as they are. */
-int dep_door(int fd, uint64_t offset, uint64_t length, unsigned int request);
+int dep_fadvise(int fd, uint64_t offset, uint64_t length, unsigned int request);
 int dep_epoll_ctl(int fd, int op, int member, struct epoll_event *event);
 int dep_epoll_wait(int fd, struct epoll_event *out, int max, int ms);
 /* One change by DEVEPOLL_CTL; its result. */
@@ -173,8 +173,8 @@ static inline uint64_t address_of(const volatile void *p)
 	FIXTURE_VARIANT_ADD(fixture, devepoll) {			\
 		.ops = &eset_devepoll,					\
 	};								\
-	FIXTURE_VARIANT_ADD(fixture, devepoll_door) {			\
-		.ops = &eset_devepoll_door,				\
+	FIXTURE_VARIANT_ADD(fixture, devepoll_fadvise) {		\
+		.ops = &eset_devepoll_fadvise,				\
 	};								\
 	FIXTURE_VARIANT_ADD(fixture, devepoll_mapped) {			\
 		.ops = &eset_devepoll_mapped,				\

@@ -22,13 +22,14 @@
 
 /* A 32-bit program gives each 64-bit argument as two. */
 #ifdef SYS_fadvise64_64
-#define SYS_DOOR		SYS_fadvise64_64
-#define door(fd, a, b, request)						\
-	syscall(SYS_DOOR, fd, (uint32_t)(a), (uint32_t)((a) >> 32),	\
+#define SYS_FADVISE		SYS_fadvise64_64
+#define fadvise_entry(fd, a, b, request)				\
+	syscall(SYS_FADVISE, fd, (uint32_t)(a), (uint32_t)((a) >> 32),	\
 		(uint32_t)(b), (uint32_t)((b) >> 32), request)
 #else
-#define SYS_DOOR		SYS_fadvise64
-#define door(fd, a, b, request)	syscall(SYS_DOOR, fd, a, b, request)
+#define SYS_FADVISE		SYS_fadvise64
+#define fadvise_entry(fd, a, b, request)				\
+	syscall(SYS_FADVISE, fd, a, b, request)
 #endif
 
 static int negated(long ret)
@@ -41,27 +42,27 @@ int dep_request(int fd, unsigned long request, void *arg)
 	return negated(ioctl(fd, request, arg));
 }
 
-int dep_request_by_door(int fd, unsigned long request, void *arg)
+int dep_request_by_fadvise(int fd, unsigned long request, void *arg)
 {
-	return negated(door(fd, address_of(arg), 0ULL, request));
+	return negated(fadvise_entry(fd, address_of(arg), 0ULL, request));
 }
 
-int dep_door(int fd, uint64_t offset, uint64_t length, unsigned int request)
+int dep_fadvise(int fd, uint64_t offset, uint64_t length, unsigned int request)
 {
-	return negated(door(fd, offset, length, request));
+	return negated(fadvise_entry(fd, offset, length, request));
 }
 
 int dep_epoll_ctl(int fd, int op, int member, struct epoll_event *event)
 {
-	return negated(door(fd, address_of(event), (uint64_t)member,
-			    DEVEPOLL_EPOLL_CTL(op)));
+	return negated(fadvise_entry(fd, address_of(event), (uint64_t)member,
+				     DEVEPOLL_EPOLL_CTL(op)));
 }
 
 int dep_epoll_wait(int fd, struct epoll_event *out, int max, int ms)
 {
-	return negated(door(fd, address_of(out),
-			    DEVEPOLL_EPOLL_WAIT_LEN(max, ms),
-			    DEVEPOLL_EPOLL_WAIT));
+	return negated(fadvise_entry(fd, address_of(out),
+				     DEVEPOLL_EPOLL_WAIT_LEN(max, ms),
+				     DEVEPOLL_EPOLL_WAIT));
 }
 
 int dep_changes(int fd, struct devepoll_change *changes, unsigned int nr,
@@ -171,8 +172,8 @@ static int device_ctl(struct eset *set, int op, int fd, uint32_t events,
 	return dep_change(set->fd, &change);
 }
 
-static int door_ctl(struct eset *set, int op, int fd, uint32_t events,
-		    uint64_t data)
+static int fadvise_ctl(struct eset *set, int op, int fd, uint32_t events,
+		       uint64_t data)
 {
 	struct epoll_event event = { .events = events, .data.u64 = data };
 
@@ -221,8 +222,8 @@ static int device_pwait2(struct eset *set, struct epoll_event *out, int max,
 	return n;
 }
 
-static int door_pwait2(struct eset *set, struct epoll_event *out, int max,
-		       const struct timespec *timeout, const sigset_t *mask)
+static int fadvise_pwait2(struct eset *set, struct epoll_event *out, int max,
+			  const struct timespec *timeout, const sigset_t *mask)
 {
 	struct devepoll_wait_args args = {
 		.events = address_of(out),
@@ -231,7 +232,7 @@ static int door_pwait2(struct eset *set, struct epoll_event *out, int max,
 	};
 
 	set_times(&args, timeout, mask);
-	return dep_request_by_door(set->fd, DEVEPOLL_WAIT, &args);
+	return dep_request_by_fadvise(set->fd, DEVEPOLL_WAIT, &args);
 }
 
 static int slot_take(struct eset *set)
@@ -278,7 +279,8 @@ static int wait_by_pwait2(struct eset *set, struct epoll_event *out, int max,
 	return set->ops->pwait2(set, out, max, ms < 0 ? NULL : &timeout, NULL);
 }
 
-static int door_wait(struct eset *set, struct epoll_event *out, int max, int ms)
+static int fadvise_wait(struct eset *set, struct epoll_event *out, int max,
+			int ms)
 {
 	return dep_epoll_wait(set->fd, out, max, ms);
 }
@@ -296,16 +298,16 @@ const struct eset_ops eset_devepoll = {
 	.close		= device_close,
 };
 
-const struct eset_ops eset_devepoll_door = {
-	.name		= "/dev/epoll by the short door",
+const struct eset_ops eset_devepoll_fadvise = {
+	.name		= "/dev/epoll by fadvise",
 	.traits		= TAKES_TURNS | KEEPS_ANSWERS,
-	.wait_syscall	= SYS_DOOR,
-	.pwait2_syscall	= SYS_DOOR,
+	.wait_syscall	= SYS_FADVISE,
+	.pwait2_syscall	= SYS_FADVISE,
 	.open		= device_open,
 	.adopt		= device_adopt,
-	.ctl		= door_ctl,
-	.wait		= door_wait,
-	.pwait2		= door_pwait2,
+	.ctl		= fadvise_ctl,
+	.wait		= fadvise_wait,
+	.pwait2		= fadvise_pwait2,
 	.close		= device_close,
 };
 

@@ -55,7 +55,7 @@ static void sys_close(struct eset *set)
 
 const struct eset_ops eset_sysepoll = {
 	.name		= "epoll",
-	.traits		= REPORTS_GHOSTS | TAKES_EPOLL_IN,
+	.traits		= REPORTS_STALE | TAKES_EPOLL_IN,
 	.wait_syscall	= SYS_epoll_pwait,
 	.pwait2_syscall	= SYS_epoll_pwait2,
 	.open		= sys_open,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sandboxes that refuse a system call, such as the short door of the device.
+ * Sandboxes that refuse a system call, such as the fadvise entry of the device.
  */
-#ifndef SELFTESTS_DOOR_FILTER_H
-#define SELFTESTS_DOOR_FILTER_H
+#ifndef SELFTESTS_FADVISE_FILTER_H
+#define SELFTESTS_FADVISE_FILTER_H
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -12,11 +12,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* The number of the door in a program of this kind. */
+/* The number of fadvise(2) in a program of this kind. */
 #ifdef __LP64__
-#define SYS_DOOR	SYS_fadvise64
+#define SYS_FADVISE	SYS_fadvise64
 #else
-#define SYS_DOOR	SYS_fadvise64_64
+#define SYS_FADVISE	SYS_fadvise64_64
 #endif
 
 /* A filter of system calls that has an error for one of them. */
@@ -37,9 +37,9 @@ static inline int refuse_call(unsigned int nr, int error)
 	return 0;
 }
 
-static inline int refuse_the_door(int error)
+static inline int refuse_fadvise(int error)
 {
-	return refuse_call(SYS_DOOR, error);
+	return refuse_call(SYS_FADVISE, error);
 }
 
-#endif /* SELFTESTS_DOOR_FILTER_H */
+#endif /* SELFTESTS_FADVISE_FILTER_H */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The parameter of the module that shuts the short door and opens it.  Tests
- * leave it as they find it: all others may run with the door shut, too.
+ * The parameter of the module that shuts the fadvise entry and opens it.  Tests
+ * leave it as they find it: all others may run without it, too.
  */
-#ifndef SELFTESTS_DOOR_PARAM_H
-#define SELFTESTS_DOOR_PARAM_H
+#ifndef SELFTESTS_FADVISE_PARAM_H
+#define SELFTESTS_FADVISE_PARAM_H
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-#define DOOR_PARAM	"/sys/module/devepoll/parameters/fadvise"
+#define FADVISE_PARAM	"/sys/module/devepoll/parameters/fadvise"
 
 /* 'Y' or 'N', or 0 where it can't be read. */
-static inline char door_param(void)
+static inline char fadvise_param(void)
 {
-	int fd = open(DOOR_PARAM, O_RDONLY | O_CLOEXEC);
+	int fd = open(FADVISE_PARAM, O_RDONLY | O_CLOEXEC);
 	char value;
 
 	if (fd < 0)
@@ -27,9 +27,9 @@ static inline char door_param(void)
 }
 
 /* 0 or -errno. */
-static inline int set_door_param(char value)
+static inline int set_fadvise_param(char value)
 {
-	int fd = open(DOOR_PARAM, O_WRONLY | O_CLOEXEC);
+	int fd = open(FADVISE_PARAM, O_WRONLY | O_CLOEXEC);
 	int ret;
 
 	if (fd < 0)
@@ -39,4 +39,4 @@ static inline int set_door_param(char value)
 	return ret;
 }
 
-#endif /* SELFTESTS_DOOR_PARAM_H */
+#endif /* SELFTESTS_FADVISE_PARAM_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The short door: arguments that have no meaning there or would be cut off, and
- * the door shut by the parameter of the module.
+ * The fadvise entry: arguments that have no meaning there or would be cut off,
+ * and the entry turned off by the parameter of the module.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static const uint64_t lengths[] = {
 	1ULL << 63, UINT64_MAX,
 };
 
-FIXTURE(door) {
+FIXTURE(fadvise) {
 	int fd;
 	int member;
 	struct devepoll_change change;
@@ -31,11 +31,11 @@ FIXTURE(door) {
 	char before;
 };
 
-FIXTURE_SETUP(door)
+FIXTURE_SETUP(fadvise)
 {
-	self->before = door_param();
+	self->before = fadvise_param();
 	if (self->before == 'N')
-		ASSERT_EQ(0, set_door_param('Y'));
+		ASSERT_EQ(0, set_fadvise_param('Y'));
 	self->fd = dep_open();
 	ASSERT_LE(0, self->fd) TH_LOG("no /dev/epoll here");
 	self->member = eventfd_new();
@@ -51,20 +51,20 @@ FIXTURE_SETUP(door)
 	self->args = wait_args(&self->out, 1, 0);
 }
 
-FIXTURE_TEARDOWN(door)
+FIXTURE_TEARDOWN(fadvise)
 {
-	if (self->before && door_param() != self->before)
-		EXPECT_EQ(0, set_door_param(self->before));
+	if (self->before && fadvise_param() != self->before)
+		EXPECT_EQ(0, set_fadvise_param(self->before));
 	close(self->fd);
 }
 
-#define SHUT_THE_DOOR()							\
+#define TURN_OFF()							\
 	do {								\
-		if (set_door_param('N'))				\
+		if (set_fadvise_param('N'))				\
 			SKIP(return, "can't write the parameter");	\
 	} while (0)
 
-TEST_F(door, takes_no_length_without_a_meaning)
+TEST_F(fadvise, takes_no_length_without_a_meaning)
 {
 	struct pollfd pfd = { .fd = self->member, .revents = -1 };
 	struct evpoll evp = { .ep_timeout = 0, .ep_resoff = -1UL };
@@ -86,10 +86,10 @@ TEST_F(door, takes_no_length_without_a_meaning)
 
 	for (i = 0; i < ARRAY_SIZE(requests); i++) {
 		for (j = 0; j < ARRAY_SIZE(lengths); j++) {
-			EXPECT_EQ(-EINVAL, dep_door(self->fd,
-						    requests[i].argument,
-						    lengths[j],
-						    requests[i].request))
+			EXPECT_EQ(-EINVAL, dep_fadvise(self->fd,
+						       requests[i].argument,
+						       lengths[j],
+						       requests[i].request))
 				TH_LOG("request %zu", i);
 		}
 	}
@@ -100,11 +100,11 @@ TEST_F(door, takes_no_length_without_a_meaning)
 	EXPECT_EQ(-1UL, evp.ep_resoff);
 	EXPECT_EQ(0xa5a5a5a5a5a5a5a5, self->out.data);
 	/* None of them was a use of the set. */
-	EXPECT_EQ(0, dep_door(self->fd, 10, 0, EP_ALLOC));
-	EXPECT_EQ(0, dep_door(self->fd, 0, 0, EP_FREE));
+	EXPECT_EQ(0, dep_fadvise(self->fd, 10, 0, EP_ALLOC));
+	EXPECT_EQ(0, dep_fadvise(self->fd, 0, 0, EP_FREE));
 }
 
-TEST_F(door, cuts_no_number_of_ep_alloc)
+TEST_F(fadvise, cuts_no_number_of_ep_alloc)
 {
 	static const uint64_t bad[] = {
 		1ULL << 32, 1ULL << 32 | 10, 1ULL << 63 | 10, 0,
@@ -113,17 +113,17 @@ TEST_F(door, cuts_no_number_of_ep_alloc)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		EXPECT_EQ(-EINVAL, dep_door(self->fd, bad[i], 0, EP_ALLOC))
+		EXPECT_EQ(-EINVAL, dep_fadvise(self->fd, bad[i], 0, EP_ALLOC))
 			TH_LOG("place %zu", i);
 	}
 	EXPECT_EQ(-EINVAL, dep_free(self->fd));
-	EXPECT_EQ(0, dep_door(self->fd, 10, 0, EP_ALLOC));
-	EXPECT_EQ(-EINVAL, dep_door(self->fd, 1, 0, EP_FREE));
-	EXPECT_EQ(-EINVAL, dep_door(self->fd, 1ULL << 32, 0, EP_FREE));
-	EXPECT_EQ(0, dep_door(self->fd, 0, 0, EP_FREE));
+	EXPECT_EQ(0, dep_fadvise(self->fd, 10, 0, EP_ALLOC));
+	EXPECT_EQ(-EINVAL, dep_fadvise(self->fd, 1, 0, EP_FREE));
+	EXPECT_EQ(-EINVAL, dep_fadvise(self->fd, 1ULL << 32, 0, EP_FREE));
+	EXPECT_EQ(0, dep_fadvise(self->fd, 0, 0, EP_FREE));
 }
 
-TEST_F(door, knows_no_fd_of_more_than_32_bits)
+TEST_F(fadvise, knows_no_fd_of_more_than_32_bits)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = 42 };
 	const uint64_t bad[] = {
@@ -138,32 +138,33 @@ TEST_F(door, knows_no_fd_of_more_than_32_bits)
 
 	for (op = EPOLL_CTL_ADD; op <= EPOLL_CTL_MOD; op++) {
 		for (i = 0; i < ARRAY_SIZE(bad); i++) {
-			EXPECT_EQ(-EBADF, dep_door(self->fd, at, bad[i],
-						   DEVEPOLL_EPOLL_CTL(op)))
+			EXPECT_EQ(-EBADF, dep_fadvise(self->fd, at, bad[i],
+						      DEVEPOLL_EPOLL_CTL(op)))
 				TH_LOG("op %d, place %zu", op, i);
 		}
 		/* The others meet one that is in the set. */
 		if (op == EPOLL_CTL_ADD)
-			ASSERT_EQ(0, dep_door(self->fd, at, self->member,
-					      DEVEPOLL_EPOLL_CTL(op)));
+			ASSERT_EQ(0, dep_fadvise(self->fd, at, self->member,
+						 DEVEPOLL_EPOLL_CTL(op)));
 	}
 	/* The event is read first. */
-	EXPECT_EQ(-EFAULT, dep_door(self->fd, 8, bad[0],
-				    DEVEPOLL_EPOLL_CTL(EPOLL_CTL_ADD)));
+	EXPECT_EQ(-EFAULT, dep_fadvise(self->fd, 8, bad[0],
+				       DEVEPOLL_EPOLL_CTL(EPOLL_CTL_ADD)));
 	ASSERT_EQ(0, dep_request(self->fd, DEVEPOLL_STATS, &stats));
 	EXPECT_EQ(1, stats.items);
-	EXPECT_EQ(0, dep_door(self->fd, 8, self->member,
-			      DEVEPOLL_EPOLL_CTL(EPOLL_CTL_DEL)));
+	EXPECT_EQ(0, dep_fadvise(self->fd, 8, self->member,
+				 DEVEPOLL_EPOLL_CTL(EPOLL_CTL_DEL)));
 }
 
-TEST_F(door, knows_no_other_requests)
+TEST_F(fadvise, knows_no_other_requests)
 {
 	unsigned int nr;
 
 	for (nr = 0x24; nr < 0x30; nr++)
-		EXPECT_EQ(-EINVAL, dep_door(self->fd, 0, 0,
-					    _IO(EP_IOC_MAGIC, nr)));
-	EXPECT_EQ(-EINVAL, dep_door(self->fd, 0, 0, _IO(EP_IOC_MAGIC, 0x10)));
+		EXPECT_EQ(-EINVAL, dep_fadvise(self->fd, 0, 0,
+					       _IO(EP_IOC_MAGIC, nr)));
+	EXPECT_EQ(-EINVAL, dep_fadvise(self->fd, 0, 0,
+				       _IO(EP_IOC_MAGIC, 0x10)));
 	EXPECT_EQ(0, dep_alloc(self->fd, 10));
 }
 
@@ -171,12 +172,12 @@ TEST_F(door, knows_no_other_requests)
 static int as_of_others(int fd, int other, uint64_t length,
 			unsigned int advice)
 {
-	int ret = dep_door(fd, 0, length, advice);
+	int ret = dep_fadvise(fd, 0, length, advice);
 
-	return ret == dep_door(other, 0, length, advice) ? ret : -EPROTO;
+	return ret == dep_fadvise(other, 0, length, advice) ? ret : -EPROTO;
 }
 
-TEST_F(door, gives_advice_as_other_devices_do)
+TEST_F(fadvise, gives_advice_as_other_devices_do)
 {
 	int other = open("/dev/null", O_RDWR | O_CLOEXEC);
 	unsigned int advice;
@@ -192,23 +193,23 @@ TEST_F(door, gives_advice_as_other_devices_do)
 		}
 		EXPECT_EQ(-EINVAL, as_of_others(self->fd, other, 0, INT_MAX));
 		if (!round)
-			SHUT_THE_DOOR();
+			TURN_OFF();
 	}
 	EXPECT_EQ(0, close(other));
 }
 
-TEST_F(door, that_is_shut_takes_no_request)
+TEST_F(fadvise, that_is_off_takes_no_request)
 {
 	struct devepoll_stats stats = { .items = POISON };
 	struct epoll_event event = { .events = EPOLLIN };
 	struct epoll_event out = { .data.u64 = POISON };
 
-	SHUT_THE_DOOR();
-	EXPECT_EQ(-EINVAL, dep_door(self->fd, 10, 0, EP_ALLOC));
-	EXPECT_EQ(-EINVAL, dep_request_by_door(self->fd, DEVEPOLL_CTL,
-					       &self->ctl));
-	EXPECT_EQ(-EINVAL, dep_request_by_door(self->fd, DEVEPOLL_STATS,
-					       &stats));
+	TURN_OFF();
+	EXPECT_EQ(-EINVAL, dep_fadvise(self->fd, 10, 0, EP_ALLOC));
+	EXPECT_EQ(-EINVAL, dep_request_by_fadvise(self->fd, DEVEPOLL_CTL,
+						  &self->ctl));
+	EXPECT_EQ(-EINVAL, dep_request_by_fadvise(self->fd, DEVEPOLL_STATS,
+						  &stats));
 	EXPECT_EQ(-EINVAL, dep_epoll_ctl(self->fd, EPOLL_CTL_ADD, self->member,
 					 &event));
 	EXPECT_EQ(-EINVAL, dep_epoll_wait(self->fd, &out, 1, -1));
@@ -223,19 +224,19 @@ TEST_F(door, that_is_shut_takes_no_request)
 	EXPECT_EQ(0, dep_wait(self->fd, &self->out, 1, 0));
 }
 
-TEST_F(door, that_is_shut_lets_out_who_is_inside)
+TEST_F(fadvise, that_is_off_lets_out_who_is_inside)
 {
 	struct ewaiter waiter = {};
 	struct eset set;
 
 	NEEDS_THREADS();
-	ASSERT_EQ(0, eset_adopt(&set, &eset_devepoll_door, dup(self->fd)));
+	ASSERT_EQ(0, eset_adopt(&set, &eset_devepoll_fadvise, dup(self->fd)));
 	ASSERT_EQ(0, eset_add(&set, self->member, EPOLLIN));
 	ASSERT_EQ(0, ewaiter_start(&waiter, &set, -1));
-	SHUT_THE_DOOR();
+	TURN_OFF();
 	ASSERT_EQ(0, eventfd_post(self->member));
 	EXPECT_EQ(1, ewaiter_join(&waiter));
-	EXPECT_EQ(0, set_door_param('Y'));
+	EXPECT_EQ(0, set_fadvise_param('Y'));
 	EXPECT_EQ(POLLIN, eset_wait_one(&set, self->member, 0));
 	eset_close(&set);
 }

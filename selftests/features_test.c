@@ -55,7 +55,7 @@ TEST_F(features, are_those_of_this_module)
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_SIGNAL);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_URING);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_REOPEN);
-	EXPECT_EQ(door_param() != 'N',
+	EXPECT_EQ(fadvise_param() != 'N',
 		  !!(f->features & DEVEPOLL_FEATURE_FADVISE));
 	if (f->features & DEVEPOLL_FEATURE_URING_MULTISHOT)
 		EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_URING_WAIT);

@@ -40,15 +40,15 @@ FIXTURE_TEARDOWN(identity)
 	eset_close(&self->set);
 }
 
-#define GHOST (eset_has(&self->set, REPORTS_GHOSTS) ? EPOLLIN : -ENOMSG)
+#define STALE (eset_has(&self->set, REPORTS_STALE) ? EPOLLIN : -ENOMSG)
 
 TEST_F(identity, of_a_closed_number_is_gone_though_its_file_lives)
 {
 	ASSERT_EQ(0, close(self->event));
 	ASSERT_EQ(0, eventfd_post(self->kept));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
 	ASSERT_EQ(0, eventfd_post(self->kept));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
 	EXPECT_EQ(-EBADF, eset_del(&self->set, self->event));
 }
 
@@ -58,13 +58,13 @@ TEST_F(identity, of_a_number_closed_while_ready_is_gone)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
 	ASSERT_EQ(0, close(self->event));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
 }
 
 TEST_F(identity, of_a_closed_number_can_be_removed)
 {
-	int error = eset_has(&self->set, REPORTS_GHOSTS) ? -EBADF : 0;
+	int error = eset_has(&self->set, REPORTS_STALE) ? -EBADF : 0;
 
 	ASSERT_EQ(0, close(self->event));
 	EXPECT_EQ(-EBADF, eset_mod(&self->set, self->event, EPOLLIN));
@@ -72,7 +72,7 @@ TEST_F(identity, of_a_closed_number_can_be_removed)
 	EXPECT_EQ(error, eset_del(&self->set, self->event));
 	EXPECT_EQ(-EBADF, eset_del(&self->set, self->event));
 	ASSERT_EQ(0, eventfd_post(self->kept));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
 }
 
 TEST_F(identity, of_a_closed_file_is_gone)
@@ -106,7 +106,7 @@ TEST_F(identity, of_a_number_used_again_is_the_new_file)
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, 4711, 0));
 	EXPECT_EQ(-EEXIST, eset_add(&self->set, self->event, EPOLLIN));
 	ASSERT_EQ(0, eventfd_post(self->kept));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, 4711, 0));
 }
@@ -115,18 +115,18 @@ TEST_F(identity, of_a_number_used_again_never_yields_old_events)
 {
 	ASSERT_EQ(0, eventfd_post(self->kept));
 	ASSERT_EQ(0, name_another(self->event));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
 }
 
 TEST_F(identity, of_a_number_used_again_is_removed_by_number)
 {
-	int error = eset_has(&self->set, REPORTS_GHOSTS) ? -ENOENT : 0;
+	int error = eset_has(&self->set, REPORTS_STALE) ? -ENOENT : 0;
 
 	ASSERT_EQ(0, name_another(self->event));
 	EXPECT_EQ(error, eset_del(&self->set, self->event));
 	EXPECT_EQ(-ENOENT, eset_del(&self->set, self->event));
 	ASSERT_EQ(0, eventfd_post(self->kept));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
 }
 
 static int name_no_file_to_watch(int number)
@@ -140,25 +140,25 @@ static int name_no_file_to_watch(int number)
 
 TEST_F(identity, of_a_number_that_names_no_file_to_watch_is_removed)
 {
-	bool ghosts = eset_has(&self->set, REPORTS_GHOSTS);
+	bool stale = eset_has(&self->set, REPORTS_STALE);
 
 	ASSERT_EQ(0, name_no_file_to_watch(self->event));
 	EXPECT_EQ(-EPERM, eset_mod(&self->set, self->event, EPOLLIN));
-	EXPECT_EQ(ghosts ? -EPERM : 0, eset_del(&self->set, self->event));
+	EXPECT_EQ(stale ? -EPERM : 0, eset_del(&self->set, self->event));
 	EXPECT_EQ(-EPERM, eset_del(&self->set, self->event));
 	ASSERT_EQ(0, eventfd_post(self->kept));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
 }
 
 TEST_F(identity, of_a_number_that_names_the_set_is_removed)
 {
-	bool ghosts = eset_has(&self->set, REPORTS_GHOSTS);
+	bool stale = eset_has(&self->set, REPORTS_STALE);
 
 	ASSERT_EQ(self->event, dup3(self->set.fd, self->event, O_CLOEXEC));
-	EXPECT_EQ(ghosts ? -EINVAL : 0, eset_del(&self->set, self->event));
+	EXPECT_EQ(stale ? -EINVAL : 0, eset_del(&self->set, self->event));
 	EXPECT_EQ(-EINVAL, eset_del(&self->set, self->event));
 	ASSERT_EQ(0, eventfd_post(self->kept));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
 }
 
 TEST_F(identity, of_a_number_that_names_its_file_again_lives_on)
@@ -174,7 +174,7 @@ TEST_F(identity, of_a_number_that_names_its_file_again_lives_on)
 
 TEST_F(identity, of_many_files_on_one_number_is_never_mixed_up)
 {
-	int i, ghosts, number = self->event;
+	int i, stale, number = self->event;
 
 	for (i = 0; i < 500; i++) {
 		ASSERT_EQ(0, eventfd_post(number));
@@ -189,9 +189,9 @@ TEST_F(identity, of_many_files_on_one_number_is_never_mixed_up)
 			self->kept = fcntl(number, F_DUPFD_CLOEXEC, 100);
 		ASSERT_EQ(0, eset_ctl(&self->set, EPOLL_CTL_ADD, number,
 				      EPOLLIN | EPOLLET, 1000 + i));
-		ghosts = eset_drain(&self->set);
-		if (!eset_has(&self->set, REPORTS_GHOSTS))
-			ASSERT_EQ(0, ghosts);
+		stale = eset_drain(&self->set);
+		if (!eset_has(&self->set, REPORTS_STALE))
+			ASSERT_EQ(0, stale);
 		ASSERT_EQ(0, eventfd_post(number));
 		ASSERT_EQ(EPOLLIN, eset_wait_one(&self->set, 1000 + i, 0));
 	}

@@ -70,11 +70,11 @@ static const struct calls devepoll_calls = {
 	FIXTURE_VARIANT_ADD(fixture, devepoll) {			\
 		.calls = &devepoll_calls,				\
 	};								\
-	FIXTURE_VARIANT_ADD(fixture, devepoll_door_eperm) {		\
+	FIXTURE_VARIANT_ADD(fixture, devepoll_fadvise_eperm) {		\
 		.calls = &devepoll_calls,				\
 		.refused = EPERM,					\
 	};								\
-	FIXTURE_VARIANT_ADD(fixture, devepoll_door_enosys) {		\
+	FIXTURE_VARIANT_ADD(fixture, devepoll_fadvise_enosys) {		\
 		.calls = &devepoll_calls,				\
 		.refused = ENOSYS,					\
 	}
@@ -86,7 +86,7 @@ static const struct calls devepoll_calls = {
 	FIXTURE_SETUP(fixture)						\
 	{								\
 		if (variant->refused) {					\
-			ASSERT_EQ(0, refuse_the_door(variant->refused)); \
+			ASSERT_EQ(0, refuse_fadvise(variant->refused)); \
 		}							\
 		self->set = variant->calls->create1(EPOLL_CLOEXEC);	\
 		ASSERT_LE(0, self->set);				\

@@ -65,7 +65,7 @@ static bool sleeps_in_a_wait(pid_t tid)
 	return sleeps_in(tid, SYS_epoll_wait) ||
 	       sleeps_in(tid, SYS_epoll_pwait) ||
 	       sleeps_in(tid, SYS_epoll_pwait2) ||
-	       sleeps_in(tid, SYS_DOOR) || sleeps_in(tid, SYS_ioctl);
+	       sleeps_in(tid, SYS_FADVISE) || sleeps_in(tid, SYS_ioctl);
 }
 
 struct wait_task {

@@ -161,8 +161,8 @@ TEST_F(events, bad_arguments_are_refused)
 						       self->out, 1, 0));
 	EXPECT_EQ(-EFAULT, devepoll_events_harvest(set, NULL));
 	EXPECT_EQ(-EFAULT, devepoll_events_stats(set, NULL));
-	/* By the short door it is advice that nobody knows. */
-	EXPECT_EQ(door_param() == 'N' ? -ENOTTY : -EINVAL,
+	/* By fadvise it is advice that nobody knows. */
+	EXPECT_EQ(fadvise_param() == 'N' ? -ENOTTY : -EINVAL,
 		  devepoll_events_request(set, _IO('P', 0x7f), NULL));
 	EXPECT_EQ(-ENOTTY, devepoll_events_request(set, _IOR('P', 0x7f, int),
 						   NULL));
@@ -235,17 +235,17 @@ TEST_F(events, features_are_told)
 }
 
 /* The parameter is written while the program runs, if it may. */
-TEST_F(events, door_may_be_shut_and_opened_at_any_time)
+TEST_F(events, fadvise_may_be_turned_off_and_on_at_any_time)
 {
 	struct epoll_event event = { .events = EPOLLIN }, out;
 	int fd = eventfd_new(), other = eventfd_new(), i;
 	struct devepoll_features features;
-	char before = door_param();
+	char before = fadvise_param();
 
-	if (set_door_param('N'))
+	if (set_fadvise_param('N'))
 		SKIP(return, "can't write the parameter");
 	for (i = 0; i < 6; i++) {
-		EXPECT_EQ(0, set_door_param(i & 1 ? 'Y' : 'N'));
+		EXPECT_EQ(0, set_fadvise_param(i & 1 ? 'Y' : 'N'));
 		EXPECT_EQ(0, devepoll_epoll_ctl(self->set, EPOLL_CTL_ADD, fd,
 						&event));
 		EXPECT_EQ(-1, devepoll_epoll_ctl(self->set, EPOLL_CTL_ADD,
@@ -270,7 +270,7 @@ TEST_F(events, door_may_be_shut_and_opened_at_any_time)
 						NULL));
 		ASSERT_EQ(0, eventfd_take(fd));
 	}
-	EXPECT_EQ(0, set_door_param(before));
+	EXPECT_EQ(0, set_fadvise_param(before));
 }
 
 TEST_F(events, change_that_fails_keeps_the_wait_from_sleeping)
@@ -314,7 +314,7 @@ struct wait_call {
 	struct devepoll_event out[8];
 };
 
-static long harvest(void *arg)
+static long wait_by_library(void *arg)
 {
 	struct wait_call *call = arg;
 
@@ -323,7 +323,7 @@ static long harvest(void *arg)
 	return devepoll_events_harvest(call->set, &call->args);
 }
 
-TEST_F(events, harvest_waits_for_as_many_as_are_asked_for)
+TEST_F(events, wait_waits_for_as_many_as_are_asked_for)
 {
 	struct wait_call call = {
 		.set = self->set,
@@ -334,8 +334,8 @@ TEST_F(events, harvest_waits_for_as_many_as_are_asked_for)
 
 	fds[0] = add_eventfd(self->set, 0, false);
 	fds[1] = add_eventfd(self->set, 0, false);
-	ASSERT_EQ(0, task_start(&task, harvest, &call));
-	ASSERT_EQ(0, await_sleep(task.tid, door_param() == 'N' ?
+	ASSERT_EQ(0, task_start(&task, wait_by_library, &call));
+	ASSERT_EQ(0, await_sleep(task.tid, fadvise_param() == 'N' ?
 				 SYS_ioctl : SYS_fadvise64));
 	ASSERT_EQ(0, eventfd_post(fds[0]));
 	EXPECT_FALSE(task.done);
@@ -343,7 +343,7 @@ TEST_F(events, harvest_waits_for_as_many_as_are_asked_for)
 	EXPECT_EQ(2, task_join(&task));
 }
 
-TEST_F(events, harvest_ends_at_a_point_in_time)
+TEST_F(events, wait_ends_at_a_point_in_time)
 {
 	struct wait_call call = {
 		.set = self->set,
@@ -352,10 +352,10 @@ TEST_F(events, harvest_ends_at_a_point_in_time)
 	uint64_t end = now_ns() + 5 * MSEC;
 
 	call.args.timeout = end;
-	EXPECT_EQ(0, harvest(&call));
+	EXPECT_EQ(0, wait_by_library(&call));
 	EXPECT_LE(end, now_ns());
 	/* One that is over does not sleep. */
-	EXPECT_EQ(0, harvest(&call));
+	EXPECT_EQ(0, wait_by_library(&call));
 }
 
 TEST_F(events, calls_of_both_headers_work_side_by_side)

@@ -191,7 +191,7 @@ TEST_F(lib_wait, signal_interrupts_a_wait_that_is_not_restarted)
 	EXPECT_EQ(-1, s.fd);
 }
 
-/* Threads that change the set while another harvests: nothing gets lost. */
+/* Threads that change the set while another takes: nothing gets lost. */
 #define CHANGERS	2
 #define ROUNDS		500
 

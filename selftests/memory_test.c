@@ -47,8 +47,8 @@ FIXTURE_VARIANT_ADD(changes, read_only_by_ioctl) {
 	.prot = PROT_READ,
 };
 
-FIXTURE_VARIANT_ADD(changes, unmapped_by_door) {
-	.request = dep_request_by_door,
+FIXTURE_VARIANT_ADD(changes, unmapped_by_fadvise) {
+	.request = dep_request_by_fadvise,
 	.prot = PROT_NONE,
 };
 
@@ -210,9 +210,9 @@ FIXTURE_VARIANT(results) {
 		.mode = what,						\
 	}
 
-RESULTS(level_by_door, devepoll_door, 0);
-RESULTS(edge_by_door, devepoll_door, EPOLLET);
-RESULTS(one_shot_by_door, devepoll_door, EPOLLONESHOT);
+RESULTS(level_by_fadvise, devepoll_fadvise, 0);
+RESULTS(edge_by_fadvise, devepoll_fadvise, EPOLLET);
+RESULTS(one_shot_by_fadvise, devepoll_fadvise, EPOLLONESHOT);
 RESULTS(level_by_sysepoll, sysepoll, 0);
 RESULTS(edge_by_sysepoll, sysepoll, EPOLLET);
 RESULTS(one_shot_by_sysepoll, sysepoll, EPOLLONESHOT);

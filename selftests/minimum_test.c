@@ -32,7 +32,7 @@ struct sleeper {
 static long sleeper_syscall(const struct sleeper *sleeper)
 {
 	return sleeper->request == dep_request ?
-		SYS_ioctl : eset_devepoll_door.wait_syscall;
+		SYS_ioctl : eset_devepoll_fadvise.wait_syscall;
 }
 
 static long sleeper_call(void *arg)
@@ -103,8 +103,8 @@ FIXTURE_VARIANT_ADD(minimum, edge_by_ioctl) {
 	.mode = EPOLLIN | EPOLLET,
 };
 
-FIXTURE_VARIANT_ADD(minimum, edge_by_door) {
-	.request = dep_request_by_door,
+FIXTURE_VARIANT_ADD(minimum, edge_by_fadvise) {
+	.request = dep_request_by_fadvise,
 	.mode = EPOLLIN | EPOLLET,
 };
 

@@ -36,14 +36,14 @@ static int use_wait(int fd, int member)
 	return dep_wait(fd, &out, 1, 0);
 }
 
-static int use_door_ctl(int fd, int member)
+static int use_fadvise_ctl(int fd, int member)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
 	return dep_epoll_ctl(fd, EPOLL_CTL_ADD, member, &event);
 }
 
-static int use_door_wait(int fd, int member)
+static int use_fadvise_wait(int fd, int member)
 {
 	struct epoll_event out;
 
@@ -73,8 +73,8 @@ FIXTURE_VARIANT(extended) {
 
 FIRST_USE(ctl);
 FIRST_USE(wait);
-FIRST_USE(door_ctl);
-FIRST_USE(door_wait);
+FIRST_USE(fadvise_ctl);
+FIRST_USE(fadvise_wait);
 
 FIXTURE_SETUP(extended)
 {
@@ -113,12 +113,12 @@ TEST_F(extended, set_serves_all_ways_into_it)
 
 	ASSERT_EQ(0, variant->use(self->fd, self->member));
 	EXPECT_EQ(0, use_ctl(self->fd, other));
-	EXPECT_EQ(-EEXIST, use_door_ctl(self->fd, other));
-	EXPECT_EQ(0, use_door_wait(self->fd, other));
+	EXPECT_EQ(-EEXIST, use_fadvise_ctl(self->fd, other));
+	EXPECT_EQ(0, use_fadvise_wait(self->fd, other));
 	EXPECT_EQ(0, use_map(self->fd, other));
 	ASSERT_EQ(0, eventfd_post(other));
 	EXPECT_EQ(1, use_wait(self->fd, other));
-	EXPECT_EQ(1, use_door_wait(self->fd, other));
+	EXPECT_EQ(1, use_fadvise_wait(self->fd, other));
 	EXPECT_EQ(1, dep_wait(self->fd, &out, 1, 0));
 }
 
@@ -147,8 +147,8 @@ TEST_F(classic, set_is_not_for_the_extended_interface)
 
 	EXPECT_EQ(-EBUSY, use_ctl(self->set.fd, other));
 	EXPECT_EQ(-EBUSY, use_wait(self->set.fd, other));
-	EXPECT_EQ(-EBUSY, use_door_ctl(self->set.fd, other));
-	EXPECT_EQ(-EBUSY, use_door_wait(self->set.fd, other));
+	EXPECT_EQ(-EBUSY, use_fadvise_ctl(self->set.fd, other));
+	EXPECT_EQ(-EBUSY, use_fadvise_wait(self->set.fd, other));
 	EXPECT_EQ(-EBUSY, use_map(self->set.fd, other));
 	ASSERT_EQ(0, eventfd_post(self->member));
 	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->member, 0));
@@ -163,15 +163,15 @@ TEST_F(classic, set_stays_one_when_all_is_freed)
 	EXPECT_EQ(0, use_alloc(self->set.fd, self->member));
 }
 
-TEST_F(classic, requests_work_through_the_short_door)
+TEST_F(classic, requests_work_through_fadvise)
 {
 	struct pollfd pfd = { .fd = self->member };
 	struct evpoll evp = { .ep_timeout = 0, .ep_resoff = -1UL };
 
-	EXPECT_EQ(1, dep_request_by_door(self->set.fd, EP_ISPOLLED, &pfd));
+	EXPECT_EQ(1, dep_request_by_fadvise(self->set.fd, EP_ISPOLLED, &pfd));
 	EXPECT_EQ(POLLIN, pfd.events);
 	ASSERT_EQ(0, eventfd_post(self->member));
-	ASSERT_EQ(1, dep_request_by_door(self->set.fd, EP_POLL, &evp));
+	ASSERT_EQ(1, dep_request_by_fadvise(self->set.fd, EP_POLL, &evp));
 	EXPECT_GT(self->set.map_size, evp.ep_resoff);
 }
 
@@ -290,24 +290,24 @@ static int fail_wait_changes(int fd)
 	return dep_request(fd, DEVEPOLL_WAIT, &args);
 }
 
-static int fail_door_event(int fd)
+static int fail_fadvise_event(int fd)
 {
 	return dep_epoll_ctl(fd, EPOLL_CTL_ADD, fd, (void *)8);
 }
 
-static int fail_door_fd(int fd)
+static int fail_fadvise_fd(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
 	return dep_epoll_ctl(fd, EPOLL_CTL_ADD, -1, &event);
 }
 
-static int fail_door_del(int fd)
+static int fail_fadvise_del(int fd)
 {
 	return dep_epoll_ctl(fd, EPOLL_CTL_DEL, eventfd_new(), NULL);
 }
 
-static int fail_door_wait(int fd)
+static int fail_fadvise_wait(int fd)
 {
 	struct epoll_event out;
 
@@ -360,10 +360,10 @@ FAILED(wait_array, -EFAULT);
 FAILED(wait_mask, -EFAULT);
 FAILED(wait_mapped, -EINVAL);
 FAILED(wait_changes, -EFAULT);
-FAILED(door_event, -EFAULT);
-FAILED(door_fd, -EBADF);
-FAILED(door_del, -ENOENT);
-FAILED(door_wait, -EINVAL);
+FAILED(fadvise_event, -EFAULT);
+FAILED(fadvise_fd, -EBADF);
+FAILED(fadvise_del, -ENOENT);
+FAILED(fadvise_wait, -EINVAL);
 FAILED(signal, -EINVAL);
 FAILED(alloc, -EINVAL);
 FAILED(free, -EINVAL);
@@ -419,7 +419,7 @@ TEST_F(failed, first_use_leaves_the_set_to_signals)
 
 TEST_F(failed, use_changes_nothing_later)
 {
-	ASSERT_EQ(0, use_door_ctl(self->fd, self->member));
+	ASSERT_EQ(0, use_fadvise_ctl(self->fd, self->member));
 	/* In a set of the extended interface those of 2001 are busy. */
 	if (variant->use != fail_alloc && variant->use != fail_free &&
 	    variant->use != fail_signal)
@@ -467,7 +467,7 @@ static long fail_often(void *arg)
 	int ret;
 
 	while (!atomic_load(&failing->stop)) {
-		ret = fail_door_fd(atomic_load(&failing->fd));
+		ret = fail_fadvise_fd(atomic_load(&failing->fd));
 		wrong += ret != -EBADF && ret != -EBUSY;
 	}
 	return wrong;
@@ -531,7 +531,7 @@ static long first_use(void *arg)
 	while (!atomic_load(first->go))
 		;
 	return first->classic ? use_alloc(first->fd, first->member) :
-				use_door_wait(first->fd, first->member);
+				use_fadvise_wait(first->fd, first->member);
 }
 
 TEST(one_interface_wins_a_race)

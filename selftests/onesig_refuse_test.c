@@ -60,7 +60,7 @@ TEST(what_is_no_signal_is_refused)
 
 	/* The other way in. */
 	set = dep_open();
-	EXPECT_EQ(0, dep_request_by_door(set, DEVEPOLL_SIGNAL, &large));
+	EXPECT_EQ(0, dep_request_by_fadvise(set, DEVEPOLL_SIGNAL, &large));
 	EXPECT_EQ(-EBUSY, onesig_begin(set, ONESIG_SIGNAL, 0));
 	close(set);
 }

@@ -43,7 +43,7 @@ FIXTURE_VARIANT(owner) {
 	}
 
 OWNER(devepoll);
-OWNER(devepoll_door);
+OWNER(devepoll_fadvise);
 OWNER(devepoll_mapped);
 OWNER(sysepoll);
 
@@ -76,7 +76,7 @@ static int add_ours(struct eset *set, int number)
 		.data = OURS,
 	};
 
-	if (eset_has(set, REPORTS_GHOSTS))
+	if (eset_has(set, REPORTS_STALE))
 		return eset_ctl(set, EPOLL_CTL_ADD, number, EPOLLIN | EPOLLET,
 				OURS);
 	return dep_change(set->fd, &change);
@@ -193,11 +193,11 @@ TEST_F(owner, and_a_stranger_that_closes_lose_their_own_alone)
 }
 
 /* What the device reports of a number that its owner has closed. */
-#define GHOST (eset_has(&self->set, REPORTS_GHOSTS) ? EPOLLIN : -ENOMSG)
+#define STALE (eset_has(&self->set, REPORTS_STALE) ? EPOLLIN : -ENOMSG)
 
 TEST_F(owner, removes_by_number_after_its_close)
 {
-	int gone = eset_has(&self->set, REPORTS_GHOSTS) ? -EBADF : 0;
+	int gone = eset_has(&self->set, REPORTS_STALE) ? -EBADF : 0;
 
 	ASSERT_EQ(0, THEY(NAME, 0));
 	ASSERT_EQ(0, THEY(ADD, EPOLLIN | EPOLLET));
@@ -206,7 +206,7 @@ TEST_F(owner, removes_by_number_after_its_close)
 	EXPECT_EQ(gone, eset_del(&self->set, NUMBER));
 	EXPECT_EQ(-EBADF, eset_del(&self->set, NUMBER));
 	ASSERT_EQ(0, eventfd_post(self->kept));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, OURS, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, OURS, 0));
 	EXPECT_THEIRS_STAYS();
 }
 
@@ -227,13 +227,13 @@ TEST_F(owner, adds_another_file_under_its_number_beside_a_stranger)
 	ASSERT_EQ(3, n);
 	EXPECT_EQ(EPOLLIN, events_of(out, n, 42));
 	EXPECT_EQ(EPOLLIN, events_of(out, n, THEIRS));
-	EXPECT_EQ(eset_has(&self->set, REPORTS_GHOSTS) ? EPOLLIN :
+	EXPECT_EQ(eset_has(&self->set, REPORTS_STALE) ? EPOLLIN :
 		  DEVEPOLL_CLOSED, events_of(out, n, OURS));
 }
 
 TEST_F(owner, is_told_of_the_close_of_its_own_file_alone)
 {
-	if (eset_has(&self->set, REPORTS_GHOSTS))
+	if (eset_has(&self->set, REPORTS_STALE))
 		SKIP(return, "epoll tells of no close");
 	ASSERT_EQ(0, THEY(NAME, 0));
 	ASSERT_EQ(0, THEY(ADD, EPOLLIN | EPOLLET));
@@ -271,7 +271,7 @@ static int await_end(pid_t pid)
 
 TEST_F(owner, that_has_gone_leaves_the_removal_to_anybody)
 {
-	bool ghosts = eset_has(&self->set, REPORTS_GHOSTS);
+	bool stale = eset_has(&self->set, REPORTS_STALE);
 
 	ASSERT_EQ(0, eset_del(&self->set, NUMBER));
 	ASSERT_EQ(0, stranger_give(&self->other, NUMBER, self->kept));
@@ -290,15 +290,15 @@ TEST_F(owner, that_has_gone_leaves_the_removal_to_anybody)
 	EXPECT_EQ(-ENOENT, eset_mod(&self->set, NUMBER, EPOLLIN));
 	ASSERT_EQ(0, eventfd_post(self->kept));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, THEIRS, 0));
-	EXPECT_EQ(ghosts ? -ENOENT : 0, eset_del(&self->set, NUMBER));
+	EXPECT_EQ(stale ? -ENOENT : 0, eset_del(&self->set, NUMBER));
 	EXPECT_EQ(-ENOENT, eset_del(&self->set, NUMBER));
 	ASSERT_EQ(0, eventfd_post(self->kept));
-	EXPECT_EQ(GHOST, eset_wait_one(&self->set, THEIRS, 0));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, THEIRS, 0));
 }
 
 TEST_F(owner, that_has_gone_leaves_the_removal_by_a_closed_number_too)
 {
-	bool ghosts = eset_has(&self->set, REPORTS_GHOSTS);
+	bool stale = eset_has(&self->set, REPORTS_STALE);
 
 	ASSERT_EQ(0, eset_del(&self->set, NUMBER));
 	ASSERT_EQ(0, stranger_give(&self->other, NUMBER, self->kept));
@@ -306,7 +306,7 @@ TEST_F(owner, that_has_gone_leaves_the_removal_by_a_closed_number_too)
 	ASSERT_EQ(0, close(NUMBER));
 	ASSERT_EQ(0, shutdown(self->other.socket, SHUT_WR));
 	ASSERT_EQ(0, await_end(self->other.pid));
-	EXPECT_EQ(ghosts ? -EBADF : 0, eset_del(&self->set, NUMBER));
+	EXPECT_EQ(stale ? -EBADF : 0, eset_del(&self->set, NUMBER));
 	EXPECT_EQ(-EBADF, eset_del(&self->set, NUMBER));
 }
 
@@ -352,7 +352,7 @@ TEST_F(owner, is_a_thread_with_a_table_of_its_own)
 
 TEST_F(owner, shares_its_number_with_no_more_than_63_others)
 {
-	bool bounded = !eset_has(&self->set, REPORTS_GHOSTS);
+	bool bounded = !eset_has(&self->set, REPORTS_STALE);
 	struct stranger others[MOST];
 	int i, last;
 
@@ -384,7 +384,7 @@ TEST_F(owner, shares_its_number_with_no_more_than_63_others)
 /* As when it executes a program: the table may be a new one. */
 TEST_F(owner, removes_by_number_after_its_table_was_copied)
 {
-	int shared = eset_has(&self->set, REPORTS_GHOSTS) ? -EBADF : 0;
+	int shared = eset_has(&self->set, REPORTS_STALE) ? -EBADF : 0;
 	pid_t pid;
 
 	/* As vfork() does, but with the table of files shared. */

@@ -120,7 +120,7 @@ static void post(int fd, enum kind kind)
 }
 
 /* What is in the set, and in which order it is reported. */
-static void harvest(struct stage *stage)
+static void take_all(struct stage *stage)
 {
 	struct pollfd out[WAITER_ROOM];
 	int i, j, n = set_wait(&stage->set, out, WAITER_ROOM, 0);
@@ -151,7 +151,7 @@ static void harvest(struct stage *stage)
  * One step, a letter for what is done and one for the thing: Add for input or
  * Output, Remove, Write by its peer, read by it (Drain), Get what came, Fill,
  * its peer Hangs up, Close, Keep a duplicate, Let it go, New file.  A dot
- * harvests.
+ * takes.
  */
 static void step(struct stage *stage, char verb, struct thing *thing)
 {
@@ -219,7 +219,7 @@ static void run(struct stage *stage, const char *script)
 {
 	for (; *script; script++) {
 		if (*script == '.')
-			harvest(stage);
+			take_all(stage);
 		else if (*script >= 'A' && *script <= 'Z' && script[1])
 			step(stage, *script, &stage->things[script[1] - 'a']);
 	}
@@ -281,7 +281,7 @@ TEST_F(parity, tells_the_same_story)
 }
 
 /*
- * Scripts by chance, with a harvest after each step so that no order of
+ * Scripts by chance, with a wait after each step so that no order of
  * removal, and no cause that is gone at the wait, makes a difference.
  */
 static void make_script(char *script, size_t steps, unsigned int *seed)

@@ -399,39 +399,39 @@ TEST(no_memory_is_allocated)
 	EXPECT_EQ(before, allocations);
 }
 
-FIXTURE(door) { };
+FIXTURE(fadvise) { };
 
-FIXTURE_VARIANT(door)
+FIXTURE_VARIANT(fadvise)
 {
 	int error;
 };
 
-FIXTURE_VARIANT_ADD(door, eperm) {
+FIXTURE_VARIANT_ADD(fadvise, eperm) {
 	.error = EPERM,
 };
 
-FIXTURE_VARIANT_ADD(door, eacces) {
+FIXTURE_VARIANT_ADD(fadvise, eacces) {
 	.error = EACCES,
 };
 
-FIXTURE_VARIANT_ADD(door, enosys) {
+FIXTURE_VARIANT_ADD(fadvise, enosys) {
 	.error = ENOSYS,
 };
 
-FIXTURE_SETUP(door)
+FIXTURE_SETUP(fadvise)
 {
 }
 
-FIXTURE_TEARDOWN(door)
+FIXTURE_TEARDOWN(fadvise)
 {
 }
 
-TEST_F(door, device_is_used_where_a_filter_refuses_it)
+TEST_F(fadvise, device_is_used_where_a_filter_refuses_it)
 {
 	int epoll = epoll_by_libc();
 	int set;
 
-	ASSERT_EQ(0, refuse_the_door(variant->error));
+	ASSERT_EQ(0, refuse_fadvise(variant->error));
 	set = epoll_create1(0);
 	EXPECT_TRUE(is_set_of_the_device(set));
 	EXPECT_TRUE(works(set));
@@ -439,10 +439,10 @@ TEST_F(door, device_is_used_where_a_filter_refuses_it)
 	EXPECT_EQ(-EPERM, add(set, open("/proc/self/exe", O_RDONLY), EPOLLIN));
 }
 
-/* If the module has shut the door, no way is left into sets of the device. */
+/* If the module has turned fadvise off, no way is left into its sets. */
 static bool is_way_left(void)
 {
-	return door_param() != 'N';
+	return fadvise_param() != 'N';
 }
 
 /* A call that is wrong on either, so that the library has to find out more. */
@@ -455,7 +455,7 @@ static bool works_after_a_wrong_call(int set)
 	       works(set);
 }
 
-TEST_F(door, sets_are_told_apart_where_a_filter_refuses_the_question)
+TEST_F(fadvise, sets_are_told_apart_where_a_filter_refuses_the_question)
 {
 	int epoll = epoll_by_libc();
 	int set, number = 300;
@@ -471,7 +471,7 @@ TEST_F(door, sets_are_told_apart_where_a_filter_refuses_the_question)
 	EXPECT_EQ(is_way_left(), works_after_a_wrong_call(number));
 }
 
-TEST_F(door, wrong_call_does_no_harm_where_a_filter_refuses_both_questions)
+TEST_F(fadvise, wrong_call_does_no_harm_where_a_filter_refuses_both_questions)
 {
 	int epoll = epoll_by_libc();
 	int set = epoll_create1(0);

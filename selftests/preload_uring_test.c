@@ -592,9 +592,9 @@ TEST_F(by_ring, child_of_fork_does_not_wait_for_a_thread_that_it_has_not)
 	EXPECT_EQ(0, reap(child));
 }
 
-TEST_F(by_ring, set_works_where_a_filter_refuses_the_door)
+TEST_F(by_ring, set_works_where_a_filter_refuses_fadvise)
 {
-	ASSERT_EQ(0, refuse_the_door(EPERM));
+	ASSERT_EQ(0, refuse_fadvise(EPERM));
 	EXPECT_TRUE(works_by(&self->ring, self->set));
 }
 

@@ -194,7 +194,7 @@ TEST_F(asked, by_another_thread_its_event_is_waited_for)
 }
 
 /*
- * The harvester asks the file again and again while its last number is closed.
+ * The waiter asks the file again and again while its last number is closed.
  * Then it sleeps on: the release must not wait for it.
  */
 TEST_F(asked, it_is_released_when_it_is_closed)

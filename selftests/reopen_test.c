@@ -33,8 +33,8 @@ FIXTURE_VARIANT_ADD(reopen, by_ioctl) {
 	.request = dep_request,
 };
 
-FIXTURE_VARIANT_ADD(reopen, by_door) {
-	.request = dep_request_by_door,
+FIXTURE_VARIANT_ADD(reopen, by_fadvise) {
+	.request = dep_request_by_fadvise,
 };
 
 FIXTURE_SETUP(reopen)

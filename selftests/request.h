@@ -47,8 +47,8 @@ wait_args(struct devepoll_event *out, unsigned int max, int64_t timeout)
 	FIXTURE_VARIANT_ADD(fixture, by_ioctl) {			\
 		.request = dep_request,					\
 	};								\
-	FIXTURE_VARIANT_ADD(fixture, by_door) {				\
-		.request = dep_request_by_door,				\
+	FIXTURE_VARIANT_ADD(fixture, by_fadvise) {			\
+		.request = dep_request_by_fadvise,			\
 	}
 
 #endif /* SELFTESTS_REQUEST_H */

@@ -609,7 +609,7 @@ TEST_F(share, wakes_all_threads_for_what_stays_ready)
 	}
 }
 
-/* Who looks while another thread harvests must not find nothing. */
+/* Who looks while another thread takes must not find nothing. */
 struct looker {
 	struct eset set;
 	bool (*sees)(struct eset *set);
@@ -640,7 +640,7 @@ static long look(void *arg)
 }
 
 /* How often the set looked empty, or -errno. */
-static long look_and_harvest(struct looker *looker)
+static long look_and_wait(struct looker *looker)
 {
 	uint64_t end = now_ns() + RACE_NS;
 	struct epoll_event out[FILES];
@@ -660,7 +660,7 @@ TEST_F(share, leaves_a_ready_set_readable_to_poll)
 
 	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN));
 	ASSERT_EQ(0, post_all(self->events));
-	EXPECT_EQ(0, look_and_harvest(&looker));
+	EXPECT_EQ(0, look_and_wait(&looker));
 }
 
 /* In-tree epoll gives nothing here, for a moment, on older kernels. */
@@ -672,7 +672,7 @@ TEST_F(share, leaves_what_is_ready_to_other_threads)
 		SKIP(return, "epoll does so only of late");
 	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN));
 	ASSERT_EQ(0, post_all(self->events));
-	EXPECT_EQ(0, look_and_harvest(&looker));
+	EXPECT_EQ(0, look_and_wait(&looker));
 }
 
 TEST_HARNESS_MAIN

@@ -82,7 +82,7 @@ static int call_add(struct world *w)
 	return eset_add(&w->set, w->fd, EPOLLIN | EPOLLOUT);
 }
 
-static int call_add_by_door(struct world *w)
+static int call_add_by_fadvise(struct world *w)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -103,7 +103,7 @@ static bool check_add(struct world *w, int ret, bool hit)
 TEST_F(shortage, fails_an_add_of_a_file)
 {
 	EXPECT_LT(0, walk(&self->w, call_add, check_add));
-	EXPECT_LT(0, walk(&self->w, call_add_by_door, check_add));
+	EXPECT_LT(0, walk(&self->w, call_add_by_fadvise, check_add));
 }
 
 TEST_F(shortage, fails_an_add_of_a_file_with_two_wait_queues)
@@ -286,7 +286,7 @@ static int call_wait(struct world *w)
 	return n == 1 && out.data != (uint64_t)w->event ? -EBADMSG : n;
 }
 
-static int call_wait_by_door(struct world *w)
+static int call_wait_by_fadvise(struct world *w)
 {
 	struct epoll_event out;
 
@@ -328,7 +328,7 @@ static bool check_wait(struct world *w, int ret, bool hit)
 TEST_F(shortage, fails_a_wait_and_loses_no_event)
 {
 	EXPECT_LE(0, walk(&self->w, call_wait, check_wait));
-	EXPECT_LE(0, walk(&self->w, call_wait_by_door, check_wait));
+	EXPECT_LE(0, walk(&self->w, call_wait_by_fadvise, check_wait));
 	EXPECT_LT(0, walk(&self->w, call_wait_with_change, check_wait));
 }
 

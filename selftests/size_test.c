@@ -365,7 +365,7 @@ TEST_F(room, for_events_is_checked_as_epoll_does)
 	ASSERT_EQ(0, eset_add(&self->set, event, EPOLLOUT));
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		if (bad[i] == INT_MAX && variant->ops != &eset_sysepoll &&
-		    variant->ops != &eset_devepoll_door)
+		    variant->ops != &eset_devepoll_fadvise)
 			continue;
 		EXPECT_EQ(-EINVAL, variant->ops->wait(&self->set, out, bad[i],
 						      0))

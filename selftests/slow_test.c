@@ -276,7 +276,7 @@ TEST_F(slow, file_that_answers_once_is_reported_to_untouched_memory)
 	ASSERT_EQ(0, slow_stir(&self->slow));
 	if (self->set.ops == &eset_sysepoll)
 		n = epoll_wait(self->set.fd, out, 4, 0);
-	else if (self->set.ops == &eset_devepoll_door)
+	else if (self->set.ops == &eset_devepoll_fadvise)
 		n = dep_epoll_wait(self->set.fd, out, 4, 0);
 	else
 		n = dep_request(self->set.fd, DEVEPOLL_WAIT, &args);

@@ -48,7 +48,7 @@ FIXTURE_VARIANT(spread) {
 
 SPREAD(of_calm_level_devepoll, devepoll, 0, true);
 SPREAD(of_calm_edge_devepoll, devepoll, EPOLLET, true);
-SPREAD(of_calm_level_devepoll_door, devepoll_door, 0, true);
+SPREAD(of_calm_level_devepoll_fadvise, devepoll_fadvise, 0, true);
 SPREAD(of_calm_level_sysepoll, sysepoll, 0, true);
 SPREAD(of_calm_edge_sysepoll, sysepoll, EPOLLET, true);
 SPREAD(of_level_devepoll, devepoll, 0, false);

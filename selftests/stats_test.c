@@ -82,18 +82,18 @@ TEST_F(stats, count_changes_that_took_effect)
 TEST_F(stats, count_what_closes)
 {
 	int kept = eventfd_new();
-	int ghost = dup(kept);
+	int stale = dup(kept);
 	struct devepoll_stats stats;
 
 	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
-	ASSERT_EQ(0, eset_add(&self->set, ghost, EPOLLIN));
+	ASSERT_EQ(0, eset_add(&self->set, stale, EPOLLIN));
 	ASSERT_EQ(0, close(self->event));
 	stats = stats_of(self->set.fd);
 	EXPECT_EQ(1, stats.items);
 	EXPECT_EQ(1, stats.closes);
 	EXPECT_EQ(0, stats.dels);
 
-	ASSERT_EQ(0, close(ghost));
+	ASSERT_EQ(0, close(stale));
 	ASSERT_EQ(0, eventfd_post(kept));
 	EXPECT_EQ(0, eset_drain(&self->set));
 	stats = stats_of(self->set.fd);

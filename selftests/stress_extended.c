@@ -204,8 +204,8 @@ void op_extended_change(struct rng *rng)
 	check_changes(s, changes, ret);
 }
 
-/* epoll's own calls, through the short door. */
-void op_extended_door(struct rng *rng)
+/* epoll's own calls, through the fadvise entry. */
+void op_extended_fadvise(struct rng *rng)
 {
 	struct extended_set *s = any_extended(rng);
 	int fd = any_member(rng), op = 1 + rng_below(rng, 3);
@@ -382,7 +382,7 @@ void op_extended_reopen(struct rng *rng)
 }
 
 /* Adds a number and closes it, while the file lives on under another one. */
-void op_extended_ghost(struct rng *rng)
+void op_extended_stale(struct rng *rng)
 {
 	struct extended_set *s = any_extended(rng);
 	int from = slot_peek(rng), fd;

@@ -33,13 +33,13 @@ void extended_fill(struct rng *rng, struct devepoll_change *changes,
 		   unsigned int nr);
 
 void op_extended_change(struct rng *rng);
-void op_extended_door(struct rng *rng);
+void op_extended_fadvise(struct rng *rng);
 void op_extended_wait(struct rng *rng);
 void op_extended_mapped(struct rng *rng);
 void op_extended_nest(struct rng *rng);
 void op_extended_query(struct rng *rng);
 void op_extended_reopen(struct rng *rng);
-void op_extended_ghost(struct rng *rng);
+void op_extended_stale(struct rng *rng);
 
 /* The child of op_fork() does something to extended sets, then ends. */
 void extended_child(struct rng *rng, unsigned int what);

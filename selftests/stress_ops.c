@@ -124,24 +124,24 @@ static void check_results(struct set *s, const struct evpoll *ev, int n)
 		bad_result("a set handed out was changed", n, ev->ep_resoff);
 }
 
-static void op_harvest_checked(struct rng *rng)
+static void op_wait_checked(struct rng *rng)
 {
 	struct set *s = &sets[0];
 	unsigned int generation;
 	struct evpoll ev;
 	int n;
 
-	pthread_mutex_lock(&s->harvest_lock);
+	pthread_mutex_lock(&s->wait_lock);
 	generation = atomic_load(&s->generation);
 	n = set_poll(s, rng, &ev);
 	pthread_rwlock_rdlock(&s->map_lock);
 	if (n > 0 && s->map && generation == atomic_load(&s->generation))
 		check_results(s, &ev, n);
 	pthread_rwlock_unlock(&s->map_lock);
-	pthread_mutex_unlock(&s->harvest_lock);
+	pthread_mutex_unlock(&s->wait_lock);
 }
 
-static void op_harvest(struct rng *rng)
+static void op_wait(struct rng *rng)
 {
 	struct evpoll ev;
 
@@ -301,8 +301,8 @@ struct operation operations[] = {
 	{ .name = "close", .run = op_close, .weight = 8 },
 	{ .name = "dup", .run = op_dup, .weight = 6 },
 	{ .name = "change", .run = op_change, .weight = 20 },
-	{ .name = "harvest, checked", .run = op_harvest_checked, .weight = 12 },
-	{ .name = "harvest", .run = op_harvest, .weight = 8 },
+	{ .name = "wait, checked", .run = op_wait_checked, .weight = 12 },
+	{ .name = "wait", .run = op_wait, .weight = 8 },
 	{ .name = "query", .run = op_query, .weight = 3 },
 	{ .name = "remap", .run = op_remap, .weight = 2 },
 	{ .name = "reopen", .run = op_reopen, .weight = 2 },
@@ -313,13 +313,13 @@ struct operation operations[] = {
 	{ .name = "nest", .run = op_nest, .weight = 2 },
 	{ .name = "signal", .run = chaos_interrupt, .weight = 3 },
 	{ .name = "ext. change", .run = op_extended_change, .weight = 20 },
-	{ .name = "ext. door", .run = op_extended_door, .weight = 12 },
+	{ .name = "ext. fadvise", .run = op_extended_fadvise, .weight = 12 },
 	{ .name = "ext. wait", .run = op_extended_wait, .weight = 16 },
 	{ .name = "ext. mapped", .run = op_extended_mapped, .weight = 8 },
 	{ .name = "ext. nest", .run = op_extended_nest, .weight = 6 },
 	{ .name = "ext. query", .run = op_extended_query, .weight = 3 },
 	{ .name = "ext. reopen", .run = op_extended_reopen, .weight = 3 },
-	{ .name = "ext. ghost", .run = op_extended_ghost, .weight = 4 },
+	{ .name = "ext. stale", .run = op_extended_stale, .weight = 4 },
 };
 
 const unsigned int nr_operations = sizeof(operations) / sizeof(operations[0]);

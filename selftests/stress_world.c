@@ -89,7 +89,7 @@ void set_map(struct set *s, struct rng *rng)
 		return;
 	s->map = map;
 	s->len = EP_MAP_SIZE(s->capacity);
-	/* What was harvested between unmapping and here is not in this one. */
+	/* What was taken between unmapping and here is not in this one. */
 	atomic_fetch_add(&s->generation, 1);
 }
 
@@ -103,7 +103,7 @@ bool world_open(struct rng *rng)
 		return false;
 	for (i = 0; i < SETS; i++) {
 		pthread_rwlock_init(&sets[i].map_lock, NULL);
-		pthread_mutex_init(&sets[i].harvest_lock, NULL);
+		pthread_mutex_init(&sets[i].wait_lock, NULL);
 		if (file_make(FILE_DEVEPOLL, fds))
 			return false;
 		atomic_init(&sets[i].fd, fds[0]);

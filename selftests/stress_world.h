@@ -11,7 +11,7 @@
 #define SETS		3
 
 /*
- * Set 0 is never closed, and only one thread at a time harvests it: so its
+ * Set 0 is never closed, and only one thread at a time takes it: so its
  * results can be checked.
  */
 struct set {
@@ -19,7 +19,7 @@ struct set {
 	atomic_uint generation;
 	/* Written: map, len and capacity change.  Read: results are read. */
 	pthread_rwlock_t map_lock;
-	pthread_mutex_t harvest_lock;
+	pthread_mutex_t wait_lock;
 	char *map;
 	size_t len;
 	unsigned int capacity;

@@ -49,8 +49,8 @@ FIXTURE_VARIANT_ADD(sets, devepoll) {
 	.ops = &eset_devepoll,
 };
 
-FIXTURE_VARIANT_ADD(sets, devepoll_door) {
-	.ops = &eset_devepoll_door,
+FIXTURE_VARIANT_ADD(sets, devepoll_fadvise) {
+	.ops = &eset_devepoll_fadvise,
 };
 
 FIXTURE_VARIANT_ADD(sets, sysepoll) {

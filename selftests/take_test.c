@@ -13,14 +13,14 @@
 
 #define FILES 10
 
-FIXTURE(harvest) {
+FIXTURE(take) {
 	struct eset set;
 	int events[FILES];
 };
 
-ESET_VARIANTS(harvest);
+ESET_VARIANTS(take);
 
-FIXTURE_SETUP(harvest)
+FIXTURE_SETUP(take)
 {
 	int i;
 
@@ -32,7 +32,7 @@ FIXTURE_SETUP(harvest)
 	}
 }
 
-FIXTURE_TEARDOWN(harvest)
+FIXTURE_TEARDOWN(take)
 {
 	eset_close(&self->set);
 }
@@ -56,7 +56,7 @@ static int post_all(const int *files)
 	return ret;
 }
 
-TEST_F(harvest, takes_no_more_than_asked_for)
+TEST_F(take, takes_no_more_than_asked_for)
 {
 	struct epoll_event out[FILES + 1], untouched;
 	int max;
@@ -72,7 +72,7 @@ TEST_F(harvest, takes_no_more_than_asked_for)
 	EXPECT_EQ(FILES, eset_wait(&self->set, out, FILES + 1, 0));
 }
 
-TEST_F(harvest, gives_edges_in_order_of_arrival)
+TEST_F(take, gives_edges_in_order_of_arrival)
 {
 	static const int order[] = { 3, 0, 9, 5, 1, 4, 2, 8, 6, 7 };
 	struct epoll_event out[4];
@@ -90,7 +90,7 @@ TEST_F(harvest, gives_edges_in_order_of_arrival)
 	EXPECT_EQ(0, eset_wait(&self->set, out, 4, 0));
 }
 
-TEST_F(harvest, of_more_than_asked_for_goes_round)
+TEST_F(take, of_more_than_asked_for_goes_round)
 {
 	int given[FILES] = {}, most = 0, least = INT32_MAX;
 	struct epoll_event out[3];
@@ -113,7 +113,7 @@ TEST_F(harvest, of_more_than_asked_for_goes_round)
 	EXPECT_EQ(30, most);
 }
 
-TEST_F(harvest, lets_a_newcomer_have_its_turn)
+TEST_F(take, lets_a_newcomer_have_its_turn)
 {
 	struct epoll_event out[2];
 	int i, n, calls;
@@ -134,7 +134,7 @@ TEST_F(harvest, lets_a_newcomer_have_its_turn)
 	EXPECT_GE((FILES + 1) / 2, calls);
 }
 
-TEST_F(harvest, gives_each_of_many_once)
+TEST_F(take, gives_each_of_many_once)
 {
 	enum { MANY = 1000 };
 	struct epoll_event *out = calloc(MANY, sizeof(*out));
@@ -162,7 +162,7 @@ TEST_F(harvest, gives_each_of_many_once)
 }
 
 /* More than are asked at once, and with room for each of them twice. */
-TEST_F(harvest, gives_each_level_once_in_a_call)
+TEST_F(take, gives_each_level_once_in_a_call)
 {
 	enum { MANY = 50 };
 	struct epoll_event out[2 * MANY];

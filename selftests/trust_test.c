@@ -210,7 +210,7 @@ TEST_F(trust, forgets_what_came_before_a_change)
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->event, 0));
 }
 
-TEST_F(trust, of_a_ghost_is_misplaced)
+TEST_F(trust, of_a_stale_number_is_misplaced)
 {
 	int kept = dup(self->event);
 

@@ -690,8 +690,7 @@ TEST_F(uring, shares_a_set_with_rings_and_threads)
 }
 
 /*
- * By fadvise a ring goes through the short door, in a worker of its own, which
- * no signal ever reaches.
+ * A ring makes an fadvise in a worker of its own, which no signal ever reaches.
  */
 TEST(a_worker_of_a_ring_is_not_told_by_signals)
 {

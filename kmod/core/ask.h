@@ -38,7 +38,7 @@ struct dep_ask {
 };
 
 /**
- * struct dep_pass - one way along the list of asks
+ * struct dep_pass - one way along the ready list
  * @inst: whose list
  * @results: where events go, or NULL if they are only counted
  * @number: number of the pass

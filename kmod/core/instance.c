@@ -33,7 +33,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 
 	spin_lock_init(&inst->lock);
 	inst->sink = sink;
-	INIT_LIST_HEAD(&inst->asks);
+	INIT_LIST_HEAD(&inst->ready);
 	INIT_LIST_HEAD(&inst->sure.waiters);
 	INIT_LIST_HEAD(&inst->lazy.waiters);
 	INIT_LIST_HEAD(&inst->woken);
@@ -63,7 +63,7 @@ void dep_instance_free(struct dep_instance *inst)
 	WARN_ON_ONCE(inst->nr_items || inst->interest.charged);
 	WARN_ON_ONCE(inst->nr_waiters || !list_empty(&inst->woken));
 	WARN_ON_ONCE(inst->coming);
-	WARN_ON_ONCE(!list_empty(&inst->asks));
+	WARN_ON_ONCE(!list_empty(&inst->ready));
 	WARN_ON_ONCE(!list_empty(&inst->inner) || !list_empty(&inst->outer));
 
 	dep_fdmap_destroy(&inst->interest);

@@ -18,17 +18,17 @@
  *
  *	file --wake--> watch --> item, item, item
  *	                          |     |     |
- *	                         instance  instance --> sink, then a harvester
+ *	                         instance  instance --> sink, then a waiter
  *
  * A wake-up without a key, or with a key that is known to lie, says only that
- * something changed: such an item goes to the instance's list of asks, and the
- * next harvester calls ->poll() (ready.c).  In a set of the extended interface
+ * something changed: such an item goes to the instance's ready list, and the
+ * next waiter calls ->poll() (ready.c).  In a set of the extended interface
  * every wake-up leads there, unless the program trusts the key.
  *
  * In a signal set (onesig.c) the sink is a list of siginfos that are due
- * (siginfo.c), and in the place of a harvester stands a waiter that is woken
- * like one and sends them to the set's recipient (recipient.c), from irq_work
- * or a worker.
+ * (siginfo.c), and in the place of a task that waits stands a waiter that is
+ * woken like one and sends them to the set's recipient (recipient.c), from
+ * irq_work or a worker.
  *
  * Who polls the device, and a command of a ring, is woken by the relay
  * (relay.c) of the processor on which the event happened.
@@ -57,7 +57,7 @@
  *     dep_watch_wake.
  *  5. dep_watch.lock (spin lock, interrupts off).
  *  6. dep_instance.lock (spin lock, interrupts off).
- *  7. The scheduler's locks of the harvester that is woken, and those of
+ *  7. The scheduler's locks of the waiter that is woken, and those of
  *     timers; the lock of nest.c, and those of the relays (relay.c), under
  *     which nothing is taken (spin locks, interrupts off).
  *
@@ -96,11 +96,11 @@
  *			whoever unhooked it, who takes it off its watch (B, W)
  *			and frees it
  *	buried		in the interest set of /dev/poll (L), off its watch, on
- *			the list of asks each time anew; M keeps it, since its
+ *			the ready list each time anew; M keeps it, since its
  *			file can't take it away any more
- *	closed		off its watch, on the list of asks for its last event;
+ *	closed		off its watch, on the ready list for its last event;
  *			the instance owns it, and whoever takes it off the list
- *			(L) frees it: a harvester, or the close of the instance
+ *			(L) frees it: a waiter, or the close of the instance
  *
  * The siginfo of an item:
  *	idle		in no list
@@ -135,7 +135,7 @@
  *  - the program: POLLREMOVE, an add that failed half-way, EP_FREE; a change
  *    by its owner that finds that the number names another file now (holding
  *    M);
- *  - a harvester, its owner, that finds that the number does not name the file
+ *  - a waiter, its owner, that finds that the number does not name the file
  *    any more (holding M);
  *  - the close of the instance (nobody else can reach it but by its items);
  *  - the last close of the file: the release hook, under B (holding no M).
@@ -310,11 +310,11 @@ enum dep_devpoll {
 };
 
 /**
- * struct dep_crowd - harvesters that sleep
+ * struct dep_waiters - the waiters that sleep
  * @waiters: L: in the order in which they came
  * @hungry: L: those that want more than one event, by how many
  */
-struct dep_crowd {
+struct dep_waiters {
 	struct list_head waiters;
 	struct rb_root_cached hungry;
 };
@@ -324,9 +324,9 @@ struct dep_crowd {
  * @lock: lock number 6: all that a wake-up touches
  * @interest: L for removal, M+L for adding: items by fd number
  * @sink: L (changed under M+L, when there is no item): where events go
- * @asks: L: items whose file has to be asked; in a set of the extended
+ * @ready: L: items whose file has to be asked; in a set of the extended
  *	interface all that may be ready
- * @nr_asks: L: how many these are
+ * @nr_ready: L: how many these are
  * @pending: L: events that wait in the sink; read without a lock as a hint
  * @nr_items: L: items hooked; with M held it can only shrink
  * @room: M+L: how many items there may be; 0 when nothing is allocated
@@ -334,7 +334,7 @@ struct dep_crowd {
  *	without a lock
  * @polled: L: somebody may sleep on @poll_queue
  * @poll_wake: L: extra poll bits for the next wake-up of @poll_queue
- * @sure: L: sleeping harvesters who come when they are woken
+ * @sure: L: sleeping waiters who come when they are woken
  * @lazy: L: those who may not come for long: see dep_waiter.comes
  * @woken: L: commands of rings that the relay has to wake
  * @nr_waiters: L: how many are in @sure and @lazy
@@ -346,7 +346,7 @@ struct dep_crowd {
  * @coming_old: L: of those who were woken before the last look
  * @ticket: L: the number of the next waiter
  * @turn: L: how many times events were handed out
- * @turn_open: L: the last turn after which a harvest is known to have begun
+ * @turn_open: L: the last turn after which a wait is known to have begun
  * @reader: L: who was given events at the last turn, in the first namespace
  * @reader_start: L: when it began, since thread numbers come again
  * @reader_mm: L: its address space, to compare, never to look into
@@ -370,7 +370,7 @@ struct dep_crowd {
  *	calls that write to it included; from 0 under P only
  * @freeing: P: the pages are about to go, none may be mapped
  * @area: mapped results of the extended interface, or of /dev/poll
- * @pass: M: number of the last pass over the list of asks
+ * @pass: M: number of the last pass over the ready list
  * @inner: lock of nest.c: the sets in this set
  * @outer: lock of nest.c: the sets that this set is in
  * @nr_outer: lock of nest.c: how many; read without it as a hint
@@ -394,16 +394,16 @@ struct dep_instance {
 	spinlock_t lock;
 	struct dep_fdmap interest;
 	const struct dep_sink *sink;
-	struct list_head asks;
-	u32 nr_asks;
+	struct list_head ready;
+	u32 nr_ready;
 	u32 pending;
 	u32 nr_items;
 	u32 room;
 	u32 ask_seq;
 	bool polled;
 	__poll_t poll_wake;
-	struct dep_crowd sure;
-	struct dep_crowd lazy;
+	struct dep_waiters sure;
+	struct dep_waiters lazy;
 	struct list_head woken;
 	u32 nr_waiters;
 	bool owed;
@@ -477,7 +477,7 @@ static inline struct dep_instance *dep_instance_of(const struct file *file)
 }
 
 /**
- * dep_instance_has_work() - is there anything for a harvester to do?
+ * dep_instance_has_work() - is there anything for a waiter to do?
  * @inst: the instance, locked for a true answer, not locked for a hint
  *
  * Return: true if events are pending or files have to be asked.
@@ -485,7 +485,7 @@ static inline struct dep_instance *dep_instance_of(const struct file *file)
 static inline bool dep_instance_has_work(const struct dep_instance *inst)
 {
 	return READ_ONCE(inst->pending) ||
-	       READ_ONCE(inst->asks.next) != &inst->asks;
+	       READ_ONCE(inst->ready.next) != &inst->ready;
 }
 
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,

@@ -56,7 +56,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	percpu_counter_inc(watches);
 
 	INIT_LIST_HEAD(&item->link);
-	INIT_LIST_HEAD(&item->ask);
+	INIT_LIST_HEAD(&item->ready);
 	item->inst = inst;
 	item->watch = NULL;
 	item->file = file;
@@ -65,10 +65,10 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->fd = fd;
 	item->events = events;
 	item->revents = 0;
-	item->unsure = inst->sink->unsure;
+	item->needs_poll = inst->sink->needs_poll;
 	item->armed = events;
 	item->hooked = false;
-	item->doubt = false;
+	item->must_poll = false;
 	item->pass = 0;
 	item->mode = 0;
 	item->data = 0;
@@ -179,7 +179,7 @@ static s64 item_charge(const struct dep_item *item)
 
 /**
  * dep_item_discard() - free an item that is charged but not hooked
- * @item: new, or closed and off the list of asks
+ * @item: new, or closed and off the ready list
  */
 void dep_item_discard(struct dep_item *item)
 {
@@ -235,7 +235,7 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 	struct dep_instance *inst = item->inst;
 	struct dep_leaf *leaf = item->leaf;
 	bool idle = !dep_instance_has_work(inst);
-	u32 listed = inst->nr_asks;
+	u32 listed = inst->nr_ready;
 
 	lockdep_assert_held(&inst->lock);
 	/* It is not charged for these. */
@@ -261,7 +261,7 @@ void dep_item_bury(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
 	bool idle = !dep_instance_has_work(inst);
-	u32 listed = inst->nr_asks;
+	u32 listed = inst->nr_ready;
 
 	lockdep_assert_held(&inst->lock);
 	if (item->nest)
@@ -280,20 +280,20 @@ void dep_item_bury(struct dep_item *item)
  * dep_item_post() - post what ->poll() answered
  * @item: a hooked item; its instance is locked
  * @events: the answer, all bits
- * @harvesting: the caller takes the events itself or wakes somebody who does
+ * @taking: the caller takes the events itself or wakes somebody who does
  */
-void dep_item_post(struct dep_item *item, u16 events, bool harvesting)
+void dep_item_post(struct dep_item *item, u16 events, bool taking)
 {
 	struct dep_instance *inst = item->inst;
 	bool idle = !dep_instance_has_work(inst);
-	u32 listed = inst->nr_asks;
+	u32 listed = inst->nr_ready;
 
 	lockdep_assert_held(&inst->lock);
 	events &= item->events;
 	if (!events)
 		return;
 	inst->sink->post(inst, item, events);
-	if (!harvesting)
+	if (!taking)
 		dep_instance_arrived(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);

@@ -45,7 +45,7 @@ struct dep_extra {
 /**
  * struct dep_item - one fd of an interest set
  * @link: B+W, but a wake function moves it under W alone: in dep_watch.items
- * @ask: L: in dep_instance.asks, or empty
+ * @ready: L: in dep_instance.ready, or empty
  * @inst: const: the instance whose set this is
  * @watch: B: the watch of the file, from attach to detach
  * @file: L (changed once, to NULL, under B+L or M+L): the file that the number
@@ -57,14 +57,15 @@ struct dep_extra {
  * @events: L (written under M+L): the poll events asked for
  * @revents: L: the sink's: the events of the slot; in a set of the extended
  *	interface what the keys told or the file answered, not handed out yet
- * @unsure: L (written under M+L): the events for which the file must be asked
+ * @needs_poll: L (written under M+L): the events for which the file must be
+ *	asked
  * @armed: M: the events that the file was told of so far
  * @hooked: L: in the interest set
- * @doubt: L: on the list of asks because of @unsure, so ask
+ * @must_poll: L: on the ready list because of @needs_poll, so ask
  * @chosen: L: exclusive, and the only one that was told of an event which
  *	nobody took yet
  * @handover: L: @chosen when it was unhooked
- * @pass: M: the last pass over the list of asks that took it
+ * @pass: M: the last pass over the ready list that took it
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
  *	or, with DEP_MODE_STAY, buried
  * @owner: L (written under M+L): the process of @files, by its number in the
@@ -81,7 +82,7 @@ struct dep_extra {
  */
 struct dep_item {
 	struct list_head link;
-	struct list_head ask;
+	struct list_head ready;
 	struct dep_instance *inst;
 	struct dep_watch *watch;
 	struct file *file;
@@ -90,10 +91,10 @@ struct dep_item {
 	int fd;
 	u16 events;
 	u16 revents;
-	u16 unsure;
+	u16 needs_poll;
 	u16 armed;
 	bool hooked;
-	bool doubt;
+	bool must_poll;
 	bool chosen;
 	bool handover;
 	u32 pass;
@@ -112,7 +113,7 @@ struct dep_item {
 
 /**
  * struct dep_sink - where the events of an instance go
- * @unsure: events that keys claim though the file may not have them: ask
+ * @needs_poll: events that keys claim though the file may not have them: ask
  * @post: add events to the item's; L is held, interrupts are off, must not
  *	fail.  Keeps dep_instance.pending
  * @forget: drop what is pending for the item; L is held.  Keeps
@@ -121,7 +122,7 @@ struct dep_item {
  *	there is nothing to do
  */
 struct dep_sink {
-	u16 unsure;
+	u16 needs_poll;
 	void (*post)(struct dep_instance *inst, struct dep_item *item,
 		     u16 events);
 	void (*forget)(struct dep_instance *inst, struct dep_item *item);
@@ -129,7 +130,7 @@ struct dep_sink {
 };
 
 /* Bits that keys claim though the file does not have them: ask. */
-#define DEP_UNSURE_EVENTS \
+#define DEP_NEEDS_POLL \
 	((__force u16)(EPOLLPRI | EPOLLRDBAND | EPOLLWRBAND | EPOLLMSG))
 
 /* An exclusive item is one for ever. */
@@ -139,27 +140,27 @@ static inline bool dep_item_is_exclusive(const struct dep_item *item)
 }
 
 /**
- * dep_item_list() - put an item on the list of asks
+ * dep_item_list() - put an item on the ready list
  * @item: a hooked item, or one that is closed; its instance is locked
  */
 static inline void dep_item_list(struct dep_item *item)
 {
-	if (!list_empty(&item->ask))
+	if (!list_empty(&item->ready))
 		return;
-	list_add_tail(&item->ask, &item->inst->asks);
-	item->inst->nr_asks++;
+	list_add_tail(&item->ready, &item->inst->ready);
+	item->inst->nr_ready++;
 }
 
 /**
- * dep_item_unlist() - take an item off the list of asks
+ * dep_item_unlist() - take an item off the ready list
  * @item: the item; its instance is locked
  */
 static inline void dep_item_unlist(struct dep_item *item)
 {
-	if (list_empty(&item->ask))
+	if (list_empty(&item->ready))
 		return;
-	list_del_init(&item->ask);
-	item->inst->nr_asks--;
+	list_del_init(&item->ready);
+	item->inst->nr_ready--;
 }
 
 struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
@@ -170,7 +171,7 @@ bool dep_item_unhook(struct dep_item *item);
 struct dep_leaf *dep_item_close(struct dep_item *item);
 void dep_item_bury(struct dep_item *item);
 void dep_item_discard(struct dep_item *item);
-void dep_item_post(struct dep_item *item, u16 events, bool harvesting);
+void dep_item_post(struct dep_item *item, u16 events, bool taking);
 
 int __init dep_item_cache_init(void);
 void dep_item_cache_exit(void);

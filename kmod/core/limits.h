@@ -65,7 +65,7 @@
 #define DEP_NEST_MOST		5
 #define DEP_NEST_EDGES		1024
 
-/* Items that a harvester asks between two holds of the instance's lock. */
+/* Items that a waiter asks between two holds of the instance's lock. */
 #define DEP_ASK_BATCH		16
 
 /* Items that it looks at in one such hold. */
@@ -104,7 +104,7 @@
 #define DEP_RELAY_SET_NS	(5 * NSEC_PER_USEC)
 
 /*
- * How often it is looked whether a harvester that was woken has come: if not,
+ * How often it is looked whether a waiter that was woken has come: if not,
  * the next is woken at the second look.  A timer looks at DEP_WAKE_BATCH sets
  * at most, for DEP_RELAY_NS, and goes on after DEP_LATE_PAUSE_NS; so who does
  * not come is given up after 8 to 20 ms.
@@ -178,7 +178,7 @@
 #define DEP_WATCH_MEMORY_SHARE	25
 
 /*
- * How often a harvester looks whether the thread that reads the page set it
+ * How often a waiter looks whether the thread that reads the page set it
  * waits for still lives.
  */
 #define DEP_READER_CHECK_NS	(10 * NSEC_PER_MSEC)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The relay of a processor: sets in which an event has happened there, and of
- * which somebody besides the sleeping harvesters has to be told.
+ * which somebody besides the sleeping waiters has to be told.
  */
 #ifndef DEVEPOLL_RELAY_H
 #define DEVEPOLL_RELAY_H

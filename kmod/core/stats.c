@@ -126,8 +126,8 @@ long dep_stats_get(struct dep_instance *inst, void __user *arg, size_t size)
 	spin_lock_irq(&inst->lock);
 	stats = (struct devepoll_stats) {
 		.items = inst->nr_items,
-		.ready = inst->extended ? inst->nr_asks :
-					  inst->pending + inst->nr_asks,
+		.ready = inst->extended ? inst->nr_ready :
+					  inst->pending + inst->nr_ready,
 		.adds = inst->stats.adds,
 		.mods = inst->stats.mods,
 		.dels = inst->stats.dels,
@@ -213,7 +213,7 @@ static bool stats_next(struct dep_instance *inst, struct stats_place *place,
 			.revents = item->revents,
 			.mode = item->mode,
 			.data = item->data,
-			.ready = !list_empty(&item->ask),
+			.ready = !list_empty(&item->ready),
 			.ino = inode ? inode->i_ino : 0,
 			.dev = inode ? inode->i_sb->s_dev : 0,
 		};

@@ -17,20 +17,20 @@ static bool waiter_is_less(struct rb_node *node, const struct rb_node *than)
 	return a->min < b->min || (a->min == b->min && a->ticket < b->ticket);
 }
 
-static struct dep_crowd *waiter_crowd(struct dep_instance *inst,
-				      const struct dep_waiter *waiter)
+static struct dep_waiters *waiter_queue(struct dep_instance *inst,
+					const struct dep_waiter *waiter)
 {
 	return waiter->comes ? &inst->lazy : &inst->sure;
 }
 
 /**
- * dep_waiter_queue() - put a harvester behind the others
+ * dep_waiter_queue() - put a waiter behind the others
  * @inst: the instance, locked
- * @waiter: the harvester, on no list
+ * @waiter: the waiter, on no list
  */
 void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 {
-	struct dep_crowd *crowd = waiter_crowd(inst, waiter);
+	struct dep_waiters *queue = waiter_queue(inst, waiter);
 
 	lockdep_assert_held(&inst->lock);
 	dep_waiter_came(inst, waiter);
@@ -41,15 +41,15 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 	if (inst->awaited && !inst->late)
 		dep_relay_watch(inst);
 	if (waiter->min <= 1)
-		list_add_tail(&waiter->link, &crowd->waiters);
+		list_add_tail(&waiter->link, &queue->waiters);
 	else
-		rb_add_cached(&waiter->node, &crowd->hungry, waiter_is_less);
+		rb_add_cached(&waiter->node, &queue->hungry, waiter_is_less);
 }
 
 /**
- * dep_waiter_unqueue() - take a harvester off whatever list it is on
+ * dep_waiter_unqueue() - take a waiter off whatever list it is on
  * @inst: the instance, locked
- * @waiter: the harvester
+ * @waiter: the waiter
  *
  * Return: true if it was on one, and so nobody else is about to wake it.
  */
@@ -60,7 +60,7 @@ bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 		return false;
 	if (waiter->queued && waiter->min > 1)
 		rb_erase_cached(&waiter->node,
-				&waiter_crowd(inst, waiter)->hungry);
+				&waiter_queue(inst, waiter)->hungry);
 	else
 		list_del_init(&waiter->link);
 	inst->nr_waiters -= waiter->queued;
@@ -69,9 +69,9 @@ bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 }
 
 /**
- * dep_waiter_kick() - wake one harvester, if it is queued
+ * dep_waiter_kick() - wake one waiter, if it is queued
  * @inst: the instance, locked
- * @waiter: the harvester
+ * @waiter: the waiter
  */
 void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 {
@@ -94,9 +94,9 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 	dep_instance_relay(inst);
 }
 
-static struct dep_waiter *crowd_most_modest(struct dep_crowd *crowd)
+static struct dep_waiter *waiters_most_modest(struct dep_waiters *queue)
 {
-	struct rb_node *node = rb_first_cached(&crowd->hungry);
+	struct rb_node *node = rb_first_cached(&queue->hungry);
 
 	return node ? rb_entry(node, struct dep_waiter, node) : NULL;
 }
@@ -105,14 +105,14 @@ static struct dep_waiter *crowd_most_modest(struct dep_crowd *crowd)
  * Who has waited longest.  Of those that want several events only the most
  * modest is looked at, and passed over as long as there can't be so many.
  */
-static struct dep_waiter *crowd_first(struct dep_crowd *crowd, u32 nr_asks)
+static struct dep_waiter *waiters_first(struct dep_waiters *queue, u32 nr_ready)
 {
-	struct dep_waiter *waiter = list_first_entry_or_null(&crowd->waiters,
+	struct dep_waiter *waiter = list_first_entry_or_null(&queue->waiters,
 							     struct dep_waiter,
 							     link);
-	struct dep_waiter *hungry = crowd_most_modest(crowd);
+	struct dep_waiter *hungry = waiters_most_modest(queue);
 
-	if (hungry && hungry->min <= nr_asks &&
+	if (hungry && hungry->min <= nr_ready &&
 	    (!waiter || hungry->ticket < waiter->ticket))
 		return hungry;
 	return waiter;
@@ -146,7 +146,7 @@ bool dep_instance_has_sleeper(struct dep_instance *inst)
 }
 
 /**
- * dep_instance_wake() - wake the harvester that has waited longest
+ * dep_instance_wake() - wake the waiter that has waited longest
  * @inst: the instance, locked
  *
  * If it is one that may not come for long, another is woken besides.
@@ -156,8 +156,8 @@ void dep_instance_wake(struct dep_instance *inst)
 	struct dep_waiter *sure, *lazy, *comer;
 
 	lockdep_assert_held(&inst->lock);
-	sure = crowd_first(&inst->sure, inst->nr_asks);
-	lazy = crowd_first(&inst->lazy, inst->nr_asks);
+	sure = waiters_first(&inst->sure, inst->nr_ready);
+	lazy = waiters_first(&inst->lazy, inst->nr_ready);
 	if (unlikely(lazy)) {
 		comer = lazy->comes(lazy) ? lazy : instance_comer(inst);
 		if (comer == lazy)
@@ -172,24 +172,24 @@ void dep_instance_wake(struct dep_instance *inst)
 }
 
 /* Wakes all, as far as @left allows; what is left of that. */
-static unsigned int crowd_wake(struct dep_instance *inst,
-			       struct dep_crowd *crowd, unsigned int left)
+static unsigned int waiters_wake(struct dep_instance *inst,
+				 struct dep_waiters *queue, unsigned int left)
 {
-	while (left && !list_empty(&crowd->waiters)) {
-		dep_waiter_kick(inst, list_first_entry(&crowd->waiters,
+	while (left && !list_empty(&queue->waiters)) {
+		dep_waiter_kick(inst, list_first_entry(&queue->waiters,
 						       struct dep_waiter,
 						       link));
 		left--;
 	}
-	while (left && crowd_most_modest(crowd)) {
-		dep_waiter_kick(inst, crowd_most_modest(crowd));
+	while (left && waiters_most_modest(queue)) {
+		dep_waiter_kick(inst, waiters_most_modest(queue));
 		left--;
 	}
 	return left;
 }
 
 /**
- * dep_instance_wake_some() - let sleeping harvesters look again
+ * dep_instance_wake_some() - let sleeping waiters look again
  * @inst: the instance, locked
  *
  * Return: true if there may be more of them.
@@ -199,19 +199,19 @@ bool dep_instance_wake_some(struct dep_instance *inst)
 	unsigned int left = DEP_WAKE_BATCH;
 
 	lockdep_assert_held(&inst->lock);
-	left = crowd_wake(inst, &inst->sure, left);
-	left = crowd_wake(inst, &inst->lazy, left);
+	left = waiters_wake(inst, &inst->sure, left);
+	left = waiters_wake(inst, &inst->lazy, left);
 	return !left;
 }
 
 /* Does anyone who wants several events sleep, though there may be so many? */
 static bool instance_has_enough(struct dep_instance *inst)
 {
-	const struct dep_waiter *sure = crowd_most_modest(&inst->sure);
-	const struct dep_waiter *lazy = crowd_most_modest(&inst->lazy);
+	const struct dep_waiter *sure = waiters_most_modest(&inst->sure);
+	const struct dep_waiter *lazy = waiters_most_modest(&inst->lazy);
 
-	return (sure && sure->min <= inst->nr_asks) ||
-	       (lazy && lazy->min <= inst->nr_asks);
+	return (sure && sure->min <= inst->nr_ready) ||
+	       (lazy && lazy->min <= inst->nr_ready);
 }
 
 /*
@@ -223,15 +223,15 @@ static bool instance_needs_another(struct dep_instance *inst, u32 listed)
 {
 	if (!dep_instance_lacks_room(inst))
 		return false;
-	return (inst->nr_asks > listed && inst->coming) ||
+	return (inst->nr_ready > listed && inst->coming) ||
 	       instance_has_enough(inst);
 }
 
 /**
- * dep_instance_arrived() - there is something new for a harvester
+ * dep_instance_arrived() - there is something new for a waiter
  * @inst: the instance, locked
  * @idle: there was nothing before
- * @listed: dep_instance.nr_asks before
+ * @listed: dep_instance.nr_ready before
  */
 void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed)
 {
@@ -244,7 +244,7 @@ void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed)
  * dep_instance_owe() - the same, but the relay wakes him
  * @inst: the instance, locked
  * @idle: there was nothing before
- * @listed: dep_instance.nr_asks before
+ * @listed: dep_instance.nr_ready before
  */
 void dep_instance_owe(struct dep_instance *inst, bool idle, u32 listed)
 {

@@ -15,19 +15,19 @@
 struct task_struct;
 
 /**
- * struct dep_waiter - a sleeping harvester, on its own stack, or a command of
+ * struct dep_waiter - a task that waits, on its own stack, or a command of
  * a ring
- * @link: L: in dep_crowd.waiters, or, for a command that is woken, in
+ * @link: L: in dep_waiters.waiters, or, for a command that is woken, in
  *	dep_instance.woken until it is called
- * @node: L: in dep_crowd.hungry
- * @task: const: the harvester, or NULL
+ * @node: L: in dep_waiters.hungry
+ * @task: const: the task, or NULL
  * @wake: const: else: what to call, from irq_work or a worker
  * @comes: const: would it come at once if it were woken now?  NULL if it always
  *	does.  L is held
- * @min: const: how many items must be on the list of asks to wake it
+ * @min: const: how many items must be on the ready list to wake it
  * @room: const: how many events it takes; 0 if that is not counted
  * @looks: L: dep_instance.looks when it was woken
- * @queued: L: in a crowd
+ * @queued: L: in a queue
  * @kicked: L: from when it is woken until its pass begins or, with @min above
  *	1, until it runs
  * @ticket: L: its place in the order in which they came
@@ -55,13 +55,13 @@ struct dep_waiter {
 static inline bool dep_instance_lacks_room(const struct dep_instance *inst)
 {
 	lockdep_assert_held(&inst->lock);
-	return inst->nr_asks > inst->coming;
+	return inst->nr_ready > inst->coming;
 }
 
 /**
- * dep_waiter_came() - count no longer on a harvester that was woken
+ * dep_waiter_came() - count no longer on a waiter that was woken
  * @inst: the instance, locked
- * @waiter: the harvester; it looks at the list now, or gives up
+ * @waiter: the waiter; it looks at the list now, or gives up
  */
 static inline void dep_waiter_came(struct dep_instance *inst,
 				   struct dep_waiter *waiter)

@@ -10,7 +10,7 @@
 extern bool dep_access_fadvise;
 
 /**
- * dep_access_by_fadvise() - is the short door open?
+ * dep_access_by_fadvise() - is the fadvise entry on?
  *
  * Return: true if requests may be made by fadvise64(2).
  */
@@ -25,7 +25,7 @@ bool dep_access_allows_part(const struct file *file, unsigned int cmd);
 /**
  * dep_access_allows() - may a request be made on an open of this mode?
  * @file: the open
- * @cmd: the request, of either node, or one of the short door
+ * @cmd: the request, of either node, or one of the fadvise entry
  *
  * Return: true if so, or if there is no such request.
  */

@@ -147,7 +147,7 @@ static long classic_free(struct dep_instance *inst)
 	}
 	mutex_unlock(&inst->mtx);
 	if (!err)
-		dep_harvest_wake_all(inst);
+		dep_waiting_wake_all(inst);
 	return err;
 }
 
@@ -174,14 +174,14 @@ static noinline long classic_wait(struct dep_instance *inst, u64 turn,
 				  int timeout_ms, void __user *resoff,
 				  size_t size)
 {
-	struct dep_harvest harvest = {
+	struct dep_waiting waiting = {
 		.turn = turn,
 		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
 	};
 	long ret;
 
 	do {
-		ret = dep_harvest_wait(&harvest, inst);
+		ret = dep_waiting_wait(&waiting, inst);
 		if (ret <= 0)
 			break;
 		/* Events for pages that nobody can read would be lost. */
@@ -192,7 +192,7 @@ static noinline long classic_wait(struct dep_instance *inst, u64 turn,
 	} while (!ret);
 
 	if (ret <= 0)
-		dep_harvest_pass(inst);
+		dep_waiting_pass(inst);
 	return ret;
 }
 
@@ -209,11 +209,11 @@ static long classic_poll(struct dep_instance *inst, int __user *timeout,
 	if (!atomic_read(&inst->mappings))
 		return READ_ONCE(inst->settled) || READ_ONCE(inst->onesig) ?
 		       -EBUSY : -EINVAL;
-	if (dep_harvest_at_once(inst)) {
+	if (dep_waiting_at_once(inst)) {
 		ret = classic_take(inst, turn, resoff, size);
 		if (ret > 0)
 			return ret;
-	} else if (!timeout_ms && dep_harvest_in_vain(inst, turn)) {
+	} else if (!timeout_ms && dep_waiting_in_vain(inst, turn)) {
 		return 0;
 	}
 	return classic_wait(inst, turn, timeout_ms, resoff, size);

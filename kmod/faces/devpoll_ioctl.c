@@ -109,7 +109,7 @@ static int devpoll_collect(struct dep_instance *inst,
 			   const struct devpoll_wait *wait,
 			   struct dep_results *results, enum dep_devpoll face)
 {
-	struct dep_harvest harvest = {
+	struct dep_waiting waiting = {
 		.timeout = wait->timeout_ms < 0 ? -1 :
 			   wait->timeout_ms * NSEC_PER_MSEC,
 	};
@@ -123,9 +123,9 @@ static int devpoll_collect(struct dep_instance *inst,
 	if (ret)
 		return ret;
 	if (!wait->setp)
-		return dep_harvest_collect(&harvest, inst, results);
+		return dep_waiting_collect(&waiting, inst, results);
 	dep_sigmask_begin(&set);
-	ret = dep_harvest_collect(&harvest, inst, results);
+	ret = dep_waiting_collect(&waiting, inst, results);
 	dep_sigmask_end(ret);
 	return ret;
 }

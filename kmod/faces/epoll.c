@@ -17,10 +17,10 @@
 #include "sinks/results.h"
 
 /* epoll_wait(2) */
-static int door_wait(struct dep_instance *inst, u64 address, int max,
+static int fast_wait(struct dep_instance *inst, u64 address, int max,
 		     int timeout_ms)
 {
-	struct dep_harvest harvest = {
+	struct dep_waiting waiting = {
 		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
 	};
 	struct dep_results results = {
@@ -35,7 +35,7 @@ static int door_wait(struct dep_instance *inst, u64 address, int max,
 	if (!access_ok(results.user, max * sizeof(struct epoll_event)))
 		return -EFAULT;
 	err = dep_bind_check(inst);
-	return err ? err : dep_harvest_collect(&harvest, inst, &results);
+	return err ? err : dep_waiting_collect(&waiting, inst, &results);
 }
 
 /* What does not fit into a number of a file names none. */
@@ -45,7 +45,7 @@ static int fd_of(u64 length)
 }
 
 /* epoll_ctl(2) */
-static int door_ctl(struct dep_instance *inst, unsigned int op, u64 address,
+static int fast_ctl(struct dep_instance *inst, unsigned int op, u64 address,
 		    int fd)
 {
 	struct dep_change ch = { .op = op, .fd = fd };
@@ -112,11 +112,11 @@ int dep_epoll_call(struct file *file, unsigned int request, u64 address,
 		return -EBADF;
 	switch (request) {
 	case DEVEPOLL_EPOLL_WAIT:
-		return door_wait(inst, address, length >> 32, (int)length);
+		return fast_wait(inst, address, length >> 32, (int)length);
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
-		return door_ctl(inst, request - DEVEPOLL_EPOLL_CTL(0), address,
+		return fast_ctl(inst, request - DEVEPOLL_EPOLL_CTL(0), address,
 				fd_of(length));
 	}
 	return -EINVAL;

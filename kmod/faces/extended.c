@@ -187,7 +187,7 @@ int dep_extended_prepare(struct file *file, unsigned int cmd,
 		ret = wait_results(inst, args, &call->results);
 	if (!ret)
 		ret = wait_sigset(args, call);
-	call->harvest = (struct dep_harvest) {
+	call->waiting = (struct dep_waiting) {
 		.min = args->min_events,
 		.timeout = args->timeout,
 		.absolute = args->flags & DEVEPOLL_WAIT_ABSTIME,
@@ -217,7 +217,7 @@ int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
 		return err;
 	/* A change that failed is to be seen at once. */
 	if (!all)
-		call->harvest = (struct dep_harvest) {};
+		call->waiting = (struct dep_waiting) {};
 	return dep_bind_check(inst);
 }
 
@@ -260,9 +260,9 @@ static long extended_wait(struct file *file, unsigned int cmd,
 	if (ret)
 		return ret;
 	if (!call.masked)
-		return dep_harvest_collect(&call.harvest, inst, &call.results);
+		return dep_waiting_collect(&call.waiting, inst, &call.results);
 	dep_sigmask_begin(&call.sigset);
-	ret = dep_harvest_collect(&call.harvest, inst, &call.results);
+	ret = dep_waiting_collect(&call.waiting, inst, &call.results);
 	dep_sigmask_end(ret);
 	return ret;
 }

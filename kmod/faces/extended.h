@@ -17,7 +17,7 @@
  * struct dep_wait_call - a DEVEPOLL_WAIT that was checked
  * @args: its argument
  * @user: the argument's address
- * @harvest: how to wait
+ * @waiting: how to wait
  * @results: where the events go
  * @masked: there is a signal set
  * @sigset: it
@@ -25,7 +25,7 @@
 struct dep_wait_call {
 	struct devepoll_wait_args args;
 	struct devepoll_wait_args __user *user;
-	struct dep_harvest harvest;
+	struct dep_waiting waiting;
 	struct dep_results results;
 	bool masked;
 	sigset_t sigset;

@@ -4,7 +4,7 @@
  * makes a set one of these.  Read the banner of instance.h first.
  *
  * The sink is filled under locks that the sending of a signal takes before
- * them, so it only puts the item on a list.  In place of a harvester stands a
+ * them, so it only puts the item on a list.  In place of a waiter stands a
  * waiter that is never done: woken for the first event, it sends what is due
  * from the interrupt that wakes it.  A worker goes on where there is much, and
  * asks the files whose wake-ups said too little.  One of them is under way, or
@@ -135,7 +135,7 @@ static int onesig_join(struct dep_item *item)
 }
 
 static const struct dep_sink onesig_sink = {
-	.unsure = DEP_UNSURE_EVENTS,
+	.needs_poll = DEP_NEEDS_POLL,
 	.post = onesig_post,
 	.forget = onesig_forget,
 	.join = onesig_join,

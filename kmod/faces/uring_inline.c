@@ -34,14 +34,14 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	if (wait.masked)
 		return -EINVAL;
 	/* What can't be waited for must not have changed anything. */
-	if (wait.harvest.timeout &&
+	if (wait.waiting.timeout &&
 	    (wait.args.nr_changes || dep_bind_is_fresh(inst)))
 		return -EOPNOTSUPP;
 	ret = dep_extended_change(inst, &wait);
 	if (ret)
 		return ret;
-	ret = dep_harvest_rest(&wait.results, inst);
-	if (!ret && wait.harvest.timeout)
+	ret = dep_waiting_rest(&wait.results, inst);
+	if (!ret && wait.waiting.timeout)
 		return -EOPNOTSUPP;
 	return ret;
 }

@@ -2,7 +2,7 @@
 /*
  * Waits that are commands of a ring, on kernels that can cancel them.
  *
- * A wait that finds nothing is queued among the sleeping harvesters.  When its
+ * A wait that finds nothing is queued among the sleeping waiters.  When its
  * turn comes it goes over the instance's irq_work to the task of the ring,
  * which takes the events, or queues it again.  Whoever takes it off the
  * instance's lists under L owns it: the irq_work, which hands it to the task;
@@ -52,7 +52,7 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 		hrtimer_cancel(&wait->timer);
 	/* Whoever was woken and takes nothing passes it on. */
 	if (ret <= 0)
-		dep_harvest_pass(wait->inst);
+		dep_waiting_pass(wait->inst);
 	/* A ring that goes this moment must not find it. */
 	spin_lock_irq(&wait->inst->lock);
 	dep_waiter_came(wait->inst, &wait->waiter);
@@ -91,7 +91,7 @@ int dep_uring_take(struct dep_uring_wait *wait)
 		/* Nobody would read them: they are for whoever waits next. */
 		if (uring_ring_goes(wait->cmd))
 			return -ECANCELED;
-		ret = dep_harvest_try(&wait->wait.results, inst,
+		ret = dep_waiting_try(&wait->wait.results, inst,
 				      wait->waiter.min, &seen);
 		if (ret)
 			return ret;
@@ -101,7 +101,7 @@ int dep_uring_take(struct dep_uring_wait *wait)
 		spin_lock_irq(&inst->lock);
 		expired = wait->expired;
 		cancelled = wait->cancelled;
-		queued = !expired && !cancelled && inst->nr_asks == seen;
+		queued = !expired && !cancelled && inst->nr_ready == seen;
 		if (queued)
 			dep_waiter_queue(inst, &wait->waiter);
 		spin_unlock_irq(&inst->lock);
@@ -110,7 +110,7 @@ int dep_uring_take(struct dep_uring_wait *wait)
 		if (cancelled)
 			return -ECANCELED;
 		if (expired)
-			return dep_harvest_rest(&wait->wait.results, inst);
+			return dep_waiting_rest(&wait->wait.results, inst);
 		cond_resched();
 	}
 }
@@ -214,13 +214,13 @@ int dep_uring_cancel(struct io_uring_cmd *cmd, unsigned int flags)
 
 static void uring_start_timer(struct dep_uring_wait *wait)
 {
-	const struct dep_harvest *harvest = &wait->wait.harvest;
+	const struct dep_waiting *waiting = &wait->wait.waiting;
 
 	dep_hrtimer_setup(&wait->timer, uring_expire, CLOCK_MONOTONIC,
-			  harvest->absolute ? HRTIMER_MODE_ABS :
+			  waiting->absolute ? HRTIMER_MODE_ABS :
 					      HRTIMER_MODE_REL);
-	hrtimer_start(&wait->timer, harvest->timeout,
-		      harvest->absolute ? HRTIMER_MODE_ABS :
+	hrtimer_start(&wait->timer, waiting->timeout,
+		      waiting->absolute ? HRTIMER_MODE_ABS :
 					  HRTIMER_MODE_REL);
 }
 
@@ -229,12 +229,12 @@ static int uring_set_multishot(struct dep_uring_wait *wait,
 			       struct io_uring_cmd *cmd)
 {
 	struct dep_results *results = &wait->wait.results;
-	struct dep_harvest *harvest = &wait->wait.harvest;
+	struct dep_waiting *waiting = &wait->wait.waiting;
 
 	if (!dep_uring_is_multishot(cmd))
 		return 0;
 	if (results->layout || results->kernel || results->user ||
-	    harvest->min > 1 || harvest->timeout >= 0)
+	    waiting->min > 1 || waiting->timeout >= 0)
 		return -EINVAL;
 	wait->multishot = true;
 	wait->group = dep_uring_group(cmd);
@@ -267,16 +267,16 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 		return ERR_PTR(err);
 	}
 	INIT_LIST_HEAD(&wait->waiter.link);
-	wait->waiter.min = max(wait->wait.harvest.min, 1U);
+	wait->waiter.min = max(wait->wait.waiting.min, 1U);
 	wait->waiter.wake = uring_wake;
 	if (cmd_to_io_kiocb(cmd)->ctx->flags & IORING_SETUP_DEFER_TASKRUN)
 		wait->waiter.comes = uring_comes;
 	wait->wait.results.waiter = &wait->waiter;
 	wait->cmd = cmd;
 	wait->inst = inst;
-	wait->timed = wait->wait.harvest.timeout > 0 ||
-		      (wait->wait.harvest.absolute &&
-		       wait->wait.harvest.timeout >= 0);
+	wait->timed = wait->wait.waiting.timeout > 0 ||
+		      (wait->wait.waiting.absolute &&
+		       wait->wait.waiting.timeout >= 0);
 	return wait;
 }
 
@@ -300,11 +300,11 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	if (IS_ERR(wait))
 		return PTR_ERR(wait);
 	if (!wait->multishot) {
-		ret = dep_harvest_try(&wait->wait.results, inst,
+		ret = dep_waiting_try(&wait->wait.results, inst,
 				      wait->waiter.min, &(u32){ 0 });
-		if (!ret && !wait->timed && !wait->wait.harvest.timeout)
-			ret = dep_harvest_rest(&wait->wait.results, inst);
-		if (ret || (!wait->timed && !wait->wait.harvest.timeout))
+		if (!ret && !wait->timed && !wait->wait.waiting.timeout)
+			ret = dep_waiting_rest(&wait->wait.results, inst);
+		if (ret || (!wait->timed && !wait->wait.waiting.timeout))
 			goto out_free;
 	}
 

@@ -266,7 +266,7 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 		inst->stats.closes++;
 		trace_devepoll_close(item);
 		list_del_init(&item->link);
-		/* Once it is closed a harvester may free it. */
+		/* Once it is closed a waiter may free it. */
 		if (item->mode & DEP_MODE_TELL_CLOSED)
 			leaf = dep_item_close(item);
 		else

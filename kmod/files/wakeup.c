@@ -23,8 +23,9 @@ static __always_inline void watch_notify_more(struct dep_item *item,
 
 	lockdep_assert_held(&inst->lock);
 	events = item->events & (__force u16)key;
-	ask = key & ~EPOLL_URING_WAKE ? events & item->unsure : item->events;
-	events &= ~item->unsure;
+	ask = key & ~EPOLL_URING_WAKE ? events & item->needs_poll :
+					item->events;
+	events &= ~item->needs_poll;
 	if (!(events | ask))
 		return;
 
@@ -32,10 +33,10 @@ static __always_inline void watch_notify_more(struct dep_item *item,
 	trace_devepoll_event(item, (__force u32)key);
 	if (unlikely(sleeps)) {
 		idle = !dep_instance_has_work(inst);
-		listed = inst->nr_asks;
+		listed = inst->nr_ready;
 	}
 	if (ask) {
-		item->doubt = true;
+		item->must_poll = true;
 		dep_item_list(item);
 	}
 	if (events)
@@ -57,7 +58,7 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key,
 
 	spin_lock(&inst->lock);
 	events = item->events & (__force u16)key;
-	if (likely(events && !(events & item->unsure) &&
+	if (likely(events && !(events & item->needs_poll) &&
 		   !inst->nr_waiters && !inst->polled)) {
 		inst->stats.wakes++;
 		trace_devepoll_event(item, (__force u32)key);

@@ -70,7 +70,7 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 		item->mode |= DEP_MODE_KEEP;
 	item->data = ch->data;
 	if (ch->mode & DEP_MODE_TRUST)
-		item->unsure = DEP_UNSURE_EVENTS;
+		item->needs_poll = DEP_NEEDS_POLL;
 	dep_owner_set(item);
 	err = unlikely(inst->sink->join) ? inst->sink->join(item) : 0;
 	if (err) {
@@ -132,14 +132,14 @@ static void interest_replace(struct dep_item *item, u16 events)
  * A change was taken back.  What happened while it was tried was measured by
  * what it asked for, so the file has to be asked.
  */
-static void interest_doubt(struct dep_item *item)
+static void interest_must_poll(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
 	bool idle = !dep_instance_has_work(inst);
-	u32 listed = inst->nr_asks;
+	u32 listed = inst->nr_ready;
 
 	lockdep_assert_held(&inst->lock);
-	item->doubt = true;
+	item->must_poll = true;
 	dep_item_list(item);
 	dep_instance_arrived(inst, idle, listed);
 	if (inst->polled)
@@ -167,7 +167,7 @@ static int interest_change(struct dep_item *item, u16 events)
 	spin_lock_irq(&item->inst->lock);
 	if (err) {
 		item->events = before;
-		interest_doubt(item);
+		interest_must_poll(item);
 	}
 	/* What the file told of now, and will not again, happened before. */
 	if (item->mode & DEP_MODE_KEEP)
@@ -181,16 +181,16 @@ static void item_set(struct dep_item *item, const struct dep_change *ch)
 	item->events = ch->events;
 	item->mode = ch->mode | (item->mode & DEP_MODE_KEEP);
 	item->data = ch->data;
-	item->unsure = ch->mode & DEP_MODE_TRUST ? DEP_UNSURE_EVENTS :
-						   item->inst->sink->unsure;
+	item->needs_poll = ch->mode & DEP_MODE_TRUST ? DEP_NEEDS_POLL :
+						   item->inst->sink->needs_poll;
 }
 
-/* Who is on the list of asks already has woken everybody. */
+/* Who is on the ready list already has woken everybody. */
 static void interest_post_again(struct dep_item *item, u16 ready)
 {
 	struct dep_instance *inst = item->inst;
 
-	if (list_empty(&item->ask))
+	if (list_empty(&item->ready))
 		dep_item_post(item, ready, false);
 	else if (ready & item->events)
 		inst->sink->post(inst, item, ready & item->events);
@@ -223,7 +223,7 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 			revents |= ready;
 		if (revents & item->events)
 			inst->sink->post(inst, item, revents & item->events);
-		interest_doubt(item);
+		interest_must_poll(item);
 	} else {
 		inst->stats.mods++;
 		/* What the file will not say again is as good as said now. */
@@ -528,15 +528,15 @@ bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events,
 	return item;
 }
 
-/* With no item hooked, only closed ones are on the list of asks. */
+/* With no item hooked, only closed ones are on the ready list. */
 static void interest_clear_closed(struct dep_instance *inst)
 {
 	struct dep_item *item;
 
 	do {
 		spin_lock_irq(&inst->lock);
-		item = list_first_entry_or_null(&inst->asks, struct dep_item,
-						ask);
+		item = list_first_entry_or_null(&inst->ready, struct dep_item,
+						ready);
 		if (item)
 			dep_item_unlist(item);
 		spin_unlock_irq(&inst->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One way along the list of asks of a set of the extended interface.
+ * One way along the ready list of a set of the extended interface.
  *
  * A pass takes items off the head of the list, a few at a time, asks their
  * files, hands out what is ready (results.c) and puts back at the tail what is
@@ -37,7 +37,7 @@ enum ask_kind {
 	/* its last event; the pass owns it */
 	ASK_CLOSED,
 	/* its number names another file, and it was unhooked; the same */
-	ASK_GHOST,
+	ASK_STALE,
 };
 
 /* Back to the list: at its end, or at its head if this pass comes again. */
@@ -49,13 +49,13 @@ static void pass_put_back(struct dep_pass *pass, struct dep_item *item)
 	if (!pass->err)
 		return;
 	item->pass = 0;
-	list_move(&item->ask, &inst->asks);
+	list_move(&item->ready, &inst->ready);
 }
 
 /* Fills a place with an item that asks no file; false if that is nothing. */
 static noinline bool pass_take_other(struct dep_pass *pass,
 				     struct dep_item *item,
-				     struct dep_ask *ask, bool ghost)
+				     struct dep_ask *ask, bool stale)
 {
 	struct dep_results *results = pass->results;
 
@@ -69,11 +69,11 @@ static noinline bool pass_take_other(struct dep_pass *pass,
 		ask->revents = DEVEPOLL_CLOSED;
 		return true;
 	}
-	if (ghost) {
+	if (stale) {
 		trace_devepoll_close(item);
 		pass->inst->stats.closes++;
 		dep_item_unhook(item);
-		ask->kind = ASK_GHOST;
+		ask->kind = ASK_STALE;
 		ask->revents = item->mode & DEP_MODE_TELL_CLOSED ?
 			       DEVEPOLL_CLOSED : 0;
 		return true;
@@ -129,13 +129,13 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 {
 	u16 told = item->revents & item->events;
 	u32 mode = item->mode;
-	bool named, ghost;
+	bool named, stale;
 
 	named = table && dep_owner_names(item, table);
-	ghost = unlikely(!named || item->files != files) &&
+	stale = unlikely(!named || item->files != files) &&
 		!(mode & DEP_MODE_CLOSED) && dep_owner_misses(item, named);
-	if (!ghost && (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED)) ==
-	    DEP_MODE_TRUST && !item->doubt && pass->results &&
+	if (!stale && (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED)) ==
+	    DEP_MODE_TRUST && !item->must_poll && pass->results &&
 	    pass->results->kernel) {
 		item->revents = 0;
 		item->chosen = false;
@@ -154,13 +154,13 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	ask->events = item->events;
 	ask->revents = told;
 	ask->chosen = item->chosen;
-	if (unlikely(ghost || mode & DEP_MODE_CLOSED ||
-		     (mode & DEP_MODE_TRUST && !item->doubt))) {
+	if (unlikely(stale || mode & DEP_MODE_CLOSED ||
+		     (mode & DEP_MODE_TRUST && !item->must_poll))) {
 		item->revents = 0;
-		return pass_take_other(pass, item, ask, ghost);
+		return pass_take_other(pass, item, ask, stale);
 	}
 	item->revents = 0;
-	item->doubt = false;
+	item->must_poll = false;
 	item->chosen = false;
 	pass->inst->stats.asks++;
 	/* The last reference is gone: so will the item be, in a moment. */
@@ -172,7 +172,7 @@ static void pass_take(struct dep_pass *pass, u32 room)
 {
 	const struct files_struct *files = current->files;
 	struct dep_instance *inst = pass->inst;
-	struct list_head *asks = &inst->asks, *next = asks->next;
+	struct list_head *ready = &inst->ready, *next = ready->next;
 	const struct fdtable *table;
 	struct dep_item *item;
 	u32 looked = 0, nr = 0;
@@ -182,23 +182,23 @@ static void pass_take(struct dep_pass *pass, u32 room)
 	/* None gives more than one event. */
 	room = min_t(u32, room, DEP_LOOK_BATCH);
 	while (nr < DEP_ASK_BATCH && looked < room) {
-		item = list_entry(next, struct dep_item, ask);
-		if (next == asks || item->pass == pass->number)
+		item = list_entry(next, struct dep_item, ready);
+		if (next == ready || item->pass == pass->number)
 			break;
 		looked++;
 		/* Off the list: a wake-up from now on puts it back. */
 		next = next->next;
-		INIT_LIST_HEAD(&item->ask);
+		INIT_LIST_HEAD(&item->ready);
 		nr += pass_take_item(pass, item, &pass->asks[nr], files, table);
 		item->pass = pass->number;
 	}
 	/* All at once, what stays closes the gap. */
-	asks->next = next;
-	next->prev = asks;
-	inst->nr_asks -= looked;
+	ready->next = next;
+	next->prev = ready;
+	inst->nr_ready -= looked;
 	pass->nr = nr;
-	pass->over = next == asks ||
-		     list_entry(next, struct dep_item, ask)->pass ==
+	pass->over = next == ready ||
+		     list_entry(next, struct dep_item, ready)->pass ==
 		     pass->number;
 }
 
@@ -229,13 +229,13 @@ static void pass_ask(struct dep_pass *pass)
 	}
 }
 
-/* A ghost is counted when it comes again for its last event. */
+/* A stale item is counted when it comes again for its last event. */
 static void pass_count(struct dep_pass *pass)
 {
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
 
 	for (ask = pass->asks; ask < end; ask++)
-		pass->found += ask->revents && ask->kind != ASK_GHOST;
+		pass->found += ask->revents && ask->kind != ASK_STALE;
 }
 
 /* What becomes of an item whose file was asked: it is still there. */
@@ -247,7 +247,7 @@ static __always_inline void pass_settle_file(struct dep_pass *pass,
 
 	if (ask->revents) {
 		if (unlikely(!ask->sent)) {
-			item->doubt = true;
+			item->must_poll = true;
 			item->chosen |= ask->chosen;
 			/* Asking may have consumed it: see pass_believes(). */
 			item->revents |= ask->revents;

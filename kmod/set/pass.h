@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One way along the list of asks.
+ * One way along the ready list.
  */
 #ifndef DEVEPOLL_PASS_H
 #define DEVEPOLL_PASS_H

@@ -41,7 +41,7 @@ static void ready_forget(struct dep_instance *inst, struct dep_item *item)
 
 /* All is asked, unless the program trusts the keys: see interest.c. */
 const struct dep_sink dep_ready_sink = {
-	.unsure = U16_MAX,
+	.needs_poll = U16_MAX,
 	.post = ready_post,
 	.forget = ready_forget,
 };
@@ -192,7 +192,7 @@ int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
  * @results: where the events will go; learns in which pass they were counted
  * @enough: how far to count
  *
- * If there is less than @enough, nothing else is left on the list of asks but
+ * If there is less than @enough, nothing else is left on the ready list but
  * what comes this moment.
  *
  * Context: process; sleeps on dep_instance.mtx and in ->poll().
@@ -234,10 +234,10 @@ static bool ready_any(struct dep_instance *inst, unsigned int depth)
 }
 
 /*
- * Takes the first item off the asks of a set of 2001, calls its file and posts
- * the answer.  Called with the instance locked, and returns so.
+ * Takes the first item off the ready list of a set of 2001, calls its file and
+ * posts the answer.  Called with the instance locked, and returns so.
  */
-static void ask_first(struct dep_instance *inst, bool harvesting,
+static void ask_first(struct dep_instance *inst, bool taking,
 		      unsigned int depth)
 	__must_hold(&inst->lock)
 {
@@ -245,7 +245,7 @@ static void ask_first(struct dep_instance *inst, bool harvesting,
 	struct file *file;
 	u16 ready;
 
-	item = list_first_entry(&inst->asks, struct dep_item, ask);
+	item = list_first_entry(&inst->ready, struct dep_item, ready);
 	/* Off the list first: a wake-up from now on puts it back. */
 	dep_item_unlist(item);
 	file = item->file;
@@ -257,7 +257,7 @@ static void ask_first(struct dep_instance *inst, bool harvesting,
 	ready = ask_file(item, depth);
 
 	spin_lock_irq(&inst->lock);
-	dep_item_post(item, ready, harvesting);
+	dep_item_post(item, ready, taking);
 	spin_unlock_irq(&inst->lock);
 
 	put_file(file);
@@ -265,7 +265,7 @@ static void ask_first(struct dep_instance *inst, bool harvesting,
 	spin_lock_irq(&inst->lock);
 }
 
-static void ask_all(struct dep_instance *inst, bool harvesting,
+static void ask_all(struct dep_instance *inst, bool taking,
 		    unsigned int depth)
 {
 	u32 left;
@@ -275,8 +275,8 @@ static void ask_all(struct dep_instance *inst, bool harvesting,
 	ready_begin(inst);
 	/* It may have become one of the extended interface just now. */
 	left = inst->extended ? 0 : inst->nr_items;
-	for (; left && !list_empty(&inst->asks); left--) {
-		ask_first(inst, harvesting, depth);
+	for (; left && !list_empty(&inst->ready); left--) {
+		ask_first(inst, taking, depth);
 		if (fatal_signal_pending(current))
 			break;
 	}
@@ -287,16 +287,16 @@ static void ask_all(struct dep_instance *inst, bool harvesting,
 /**
  * dep_ready_ask() - call ->poll() of the files that may be ready, and post
  * @inst: the instance, of 2001
- * @harvesting: the caller takes the events itself or wakes somebody who does
+ * @taking: the caller takes the events itself or wakes somebody who does
  *
  * Does not ask for ever, however often the files wake us meanwhile: what is
  * left stays for the next call.  Asks nothing when the caller is being killed.
  *
  * Context: process; sleeps on dep_instance.mtx and in ->poll().
  */
-void dep_ready_ask(struct dep_instance *inst, bool harvesting)
+void dep_ready_ask(struct dep_instance *inst, bool taking)
 {
-	ask_all(inst, harvesting, 0);
+	ask_all(inst, taking, 0);
 }
 
 /**

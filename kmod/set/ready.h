@@ -27,14 +27,14 @@ static inline bool dep_ready_may_ask(const struct dep_instance *inst)
 	/* Pairs with the release in ready_end(). */
 	u32 seq = smp_load_acquire(&inst->ask_seq);
 
-	if (seq & 1 || READ_ONCE(inst->asks.next) != &inst->asks)
+	if (seq & 1 || READ_ONCE(inst->ready.next) != &inst->ready)
 		return true;
 	/* Pairs with smp_wmb() in ready_begin(). */
 	smp_rmb();
 	return READ_ONCE(inst->ask_seq) != seq;
 }
 
-void dep_ready_ask(struct dep_instance *inst, bool harvesting);
+void dep_ready_ask(struct dep_instance *inst, bool taking);
 int dep_ready_collect(struct dep_instance *inst, struct dep_results *results);
 u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 		    u32 enough);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Harvesting: sleeping until there are events, waking one sleeper for them,
+ * Waiting: sleeping until there are events, waking one sleeper for them,
  * and never handing out a page set that another thread still reads.
  *
  * Turns
@@ -26,15 +26,15 @@
 #include "set/ready.h"
 
 /* The clock is read only by a call that does not find events at once. */
-static void harvest_set_deadline(struct dep_harvest *harvest)
+static void waiting_set_deadline(struct dep_waiting *waiting)
 {
-	if (harvest->timeout < 0)
-		harvest->deadline = KTIME_MAX;
-	else if (harvest->absolute)
-		harvest->deadline = harvest->timeout;
-	else if (harvest->timeout && !harvest->deadline)
-		harvest->deadline = ktime_add_safe(ktime_get(),
-						   harvest->timeout);
+	if (waiting->timeout < 0)
+		waiting->deadline = KTIME_MAX;
+	else if (waiting->absolute)
+		waiting->deadline = waiting->timeout;
+	else if (waiting->timeout && !waiting->deadline)
+		waiting->deadline = ktime_add_safe(ktime_get(),
+						   waiting->timeout);
 }
 
 /*
@@ -69,57 +69,57 @@ static bool reader_is_gone(const struct dep_instance *inst)
 	return gone;
 }
 
-static bool harvest_expired(const struct dep_harvest *harvest)
+static bool waiting_expired(const struct dep_waiting *waiting)
 {
-	if (harvest->deadline == KTIME_MAX)
+	if (waiting->deadline == KTIME_MAX)
 		return false;
-	return !harvest->deadline ||
-	       ktime_compare(ktime_get(), harvest->deadline) >= 0;
+	return !waiting->deadline ||
+	       ktime_compare(ktime_get(), waiting->deadline) >= 0;
 }
 
-enum harvest_verdict {
-	HARVEST_TAKE,
-	HARVEST_ASK,
-	HARVEST_SLEEP,
-	HARVEST_SLEEP_BLOCKED,
-	HARVEST_TIMEOUT,
-	HARVEST_SIGNAL,
-	HARVEST_NO_ROOM,
+enum waiting_verdict {
+	WAITING_TAKE,
+	WAITING_ASK,
+	WAITING_SLEEP,
+	WAITING_SLEEP_BLOCKED,
+	WAITING_TIMEOUT,
+	WAITING_SIGNAL,
+	WAITING_NO_ROOM,
 };
 
-static enum harvest_verdict harvest_look(struct dep_harvest *harvest,
+static enum waiting_verdict waiting_look(struct dep_waiting *waiting,
 					 struct dep_instance *inst)
 {
 	bool blocked = false;
 
 	lockdep_assert_held(&inst->lock);
 	if (!inst->room || inst->extended)
-		return HARVEST_NO_ROOM;
+		return WAITING_NO_ROOM;
 	/* This call began after that turn: its memory is free again. */
-	if (inst->turn_open < harvest->turn)
-		WRITE_ONCE(inst->turn_open, harvest->turn);
+	if (inst->turn_open < waiting->turn)
+		WRITE_ONCE(inst->turn_open, waiting->turn);
 
 	if (inst->pending && !fatal_signal_pending(current)) {
-		if (!dep_turn_may_take(inst, harvest->turn) &&
+		if (!dep_turn_may_take(inst, waiting->turn) &&
 		    reader_is_gone(inst))
 			WRITE_ONCE(inst->turn_open, inst->turn);
-		if (dep_turn_may_take(inst, harvest->turn))
-			return HARVEST_TAKE;
+		if (dep_turn_may_take(inst, waiting->turn))
+			return WAITING_TAKE;
 		blocked = true;
 	}
 	if (signal_pending(current))
-		return HARVEST_SIGNAL;
+		return WAITING_SIGNAL;
 	/* Files were asked in this call: who wakes us all the time can wait. */
-	if (harvest_expired(harvest))
-		return HARVEST_TIMEOUT;
-	if (!list_empty(&inst->asks) && !blocked)
-		return HARVEST_ASK;
-	return blocked ? HARVEST_SLEEP_BLOCKED : HARVEST_SLEEP;
+	if (waiting_expired(waiting))
+		return WAITING_TIMEOUT;
+	if (!list_empty(&inst->ready) && !blocked)
+		return WAITING_ASK;
+	return blocked ? WAITING_SLEEP_BLOCKED : WAITING_SLEEP;
 }
 
-static void sleep_until_woken(const struct dep_harvest *harvest, bool blocked)
+static void sleep_until_woken(const struct dep_waiting *waiting, bool blocked)
 {
-	ktime_t until = harvest->deadline;
+	ktime_t until = waiting->deadline;
 
 	if (blocked)
 		until = min(until, ktime_add_ns(ktime_get(),
@@ -130,11 +130,11 @@ static void sleep_until_woken(const struct dep_harvest *harvest, bool blocked)
 }
 
 /**
- * dep_harvest_wait() - wait until there are events that the call may take
- * @harvest: the call
+ * dep_waiting_wait() - wait until there are events that the call may take
+ * @waiting: the call
  * @inst: the instance
  *
- * A caller that takes nothing afterwards calls dep_harvest_pass().
+ * A caller that takes nothing afterwards calls dep_waiting_pass().
  *
  * Context: process; sleeps.
  * Return: 1 when there are events, which somebody else may take first;
@@ -142,13 +142,13 @@ static void sleep_until_woken(const struct dep_harvest *harvest, bool blocked)
  * -EINTR: a signal is pending and no event is;
  * -EINVAL: the set has no room, so there can be no event.
  */
-int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
+int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 {
 	struct dep_waiter waiter = { .task = current, .min = 1 };
-	enum harvest_verdict verdict;
+	enum waiting_verdict verdict;
 
 	INIT_LIST_HEAD(&waiter.link);
-	harvest_set_deadline(harvest);
+	waiting_set_deadline(waiting);
 	for (;;) {
 		if (dep_ready_may_ask(inst))
 			dep_ready_ask(inst, true);
@@ -156,35 +156,35 @@ int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
 		spin_lock_irq(&inst->lock);
 		dep_waiter_unqueue(inst, &waiter);
 		dep_waiter_came(inst, &waiter);
-		verdict = harvest_look(harvest, inst);
-		if (verdict == HARVEST_SLEEP ||
-		    verdict == HARVEST_SLEEP_BLOCKED) {
+		verdict = waiting_look(waiting, inst);
+		if (verdict == WAITING_SLEEP ||
+		    verdict == WAITING_SLEEP_BLOCKED) {
 			dep_waiter_queue(inst, &waiter);
 			set_current_state(TASK_INTERRUPTIBLE);
 		}
 		spin_unlock_irq(&inst->lock);
 
 		switch (verdict) {
-		case HARVEST_TAKE:
+		case WAITING_TAKE:
 			return 1;
-		case HARVEST_TIMEOUT:
+		case WAITING_TIMEOUT:
 			return 0;
-		case HARVEST_SIGNAL:
+		case WAITING_SIGNAL:
 			return -EINTR;
-		case HARVEST_NO_ROOM:
+		case WAITING_NO_ROOM:
 			return -EINVAL;
-		case HARVEST_ASK:
+		case WAITING_ASK:
 			cond_resched();
 			break;
 		default:
-			sleep_until_woken(harvest,
-					  verdict == HARVEST_SLEEP_BLOCKED);
+			sleep_until_woken(waiting,
+					  verdict == WAITING_SLEEP_BLOCKED);
 		}
 	}
 }
 
 /**
- * dep_harvest_try() - take events if there are enough of them
+ * dep_waiting_try() - take events if there are enough of them
  * @results: where the events go
  * @inst: the instance, of the extended interface
  * @min: how many there have to be, at least 1
@@ -193,7 +193,7 @@ int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst)
  * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
  * Return: as dep_ready_collect(); 0 if there are too few.
  */
-int dep_harvest_try(struct dep_results *results, struct dep_instance *inst,
+int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
 		    u32 min, u32 *seen)
 {
 	*seen = 0;
@@ -213,65 +213,65 @@ int dep_harvest_try(struct dep_results *results, struct dep_instance *inst,
 }
 
 /**
- * dep_harvest_rest() - take what there is, be it less than was wanted
+ * dep_waiting_rest() - take what there is, be it less than was wanted
  * @results: where the events go
  * @inst: the instance, of the extended interface
  *
  * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
  * Return: as dep_ready_collect().
  */
-int dep_harvest_rest(struct dep_results *results, struct dep_instance *inst)
+int dep_waiting_rest(struct dep_results *results, struct dep_instance *inst)
 {
 	u32 seen;
 
-	return dep_harvest_try(results, inst, 1, &seen);
+	return dep_waiting_try(results, inst, 1, &seen);
 }
 
 /*
- * What a call does next that has not found enough: HARVEST_ASK to look again,
- * HARVEST_SLEEP once it is queued.
+ * What a call does next that has not found enough: WAITING_ASK to look again,
+ * WAITING_SLEEP once it is queued.
  */
-static enum harvest_verdict collect_look(struct dep_harvest *harvest,
+static enum waiting_verdict collect_look(struct dep_waiting *waiting,
 					 struct dep_instance *inst,
 					 struct dep_waiter *waiter, u32 seen)
 {
-	enum harvest_verdict verdict = HARVEST_ASK;
+	enum waiting_verdict verdict = WAITING_ASK;
 
 	spin_lock_irq(&inst->lock);
 	if (signal_pending(current))
-		verdict = HARVEST_SIGNAL;
-	else if (harvest_expired(harvest))
-		verdict = HARVEST_TIMEOUT;
-	else if (inst->nr_asks == seen)
-		verdict = HARVEST_SLEEP;
-	if (verdict == HARVEST_SLEEP)
+		verdict = WAITING_SIGNAL;
+	else if (waiting_expired(waiting))
+		verdict = WAITING_TIMEOUT;
+	else if (inst->nr_ready == seen)
+		verdict = WAITING_SLEEP;
+	if (verdict == WAITING_SLEEP)
 		dep_waiter_queue(inst, waiter);
-	if (verdict == HARVEST_SLEEP)
+	if (verdict == WAITING_SLEEP)
 		set_current_state(TASK_INTERRUPTIBLE);
 	spin_unlock_irq(&inst->lock);
 	return verdict;
 }
 
 /* Sleeps until there is enough, or there is an end to waiting. */
-static noinline int collect_wait(struct dep_harvest *harvest,
+static noinline int collect_wait(struct dep_waiting *waiting,
 				 struct dep_instance *inst,
 				 struct dep_results *results, u32 seen)
 {
 	struct dep_waiter waiter = {
 		.task = current,
-		.min = max(harvest->min, 1U),
+		.min = max(waiting->min, 1U),
 		.room = results->max,
 	};
-	enum harvest_verdict verdict;
+	enum waiting_verdict verdict;
 	int ret = 0;
 
 	INIT_LIST_HEAD(&waiter.link);
 	results->waiter = &waiter;
-	harvest_set_deadline(harvest);
+	waiting_set_deadline(waiting);
 	while (!ret) {
-		verdict = collect_look(harvest, inst, &waiter, seen);
-		if (verdict == HARVEST_SLEEP) {
-			sleep_until_woken(harvest, false);
+		verdict = collect_look(waiting, inst, &waiter, seen);
+		if (verdict == WAITING_SLEEP) {
+			sleep_until_woken(waiting, false);
 			/* Also if it was woken: the waker reads our stack. */
 			spin_lock_irq(&inst->lock);
 			dep_waiter_unqueue(inst, &waiter);
@@ -279,13 +279,13 @@ static noinline int collect_wait(struct dep_harvest *harvest,
 			if (waiter.min > 1)
 				dep_waiter_came(inst, &waiter);
 			spin_unlock_irq(&inst->lock);
-		} else if (verdict != HARVEST_ASK) {
-			ret = dep_harvest_rest(results, inst);
-			if (!ret && verdict == HARVEST_SIGNAL)
+		} else if (verdict != WAITING_ASK) {
+			ret = dep_waiting_rest(results, inst);
+			if (!ret && verdict == WAITING_SIGNAL)
 				ret = -EINTR;
 			break;
 		}
-		ret = dep_harvest_try(results, inst, waiter.min, &seen);
+		ret = dep_waiting_try(results, inst, waiter.min, &seen);
 	}
 	results->waiter = NULL;
 	/* Whoever was woken and takes nothing passes it on. */
@@ -293,15 +293,15 @@ static noinline int collect_wait(struct dep_harvest *harvest,
 		spin_lock_irq(&inst->lock);
 		dep_waiter_came(inst, &waiter);
 		spin_unlock_irq(&inst->lock);
-		dep_harvest_pass(inst);
+		dep_waiting_pass(inst);
 	}
 	return ret;
 }
 
 /**
- * dep_harvest_collect() - wait for events of the extended interface, and take
+ * dep_waiting_collect() - wait for events of the extended interface, and take
  * them
- * @harvest: the call
+ * @waiting: the call
  * @inst: the instance
  * @results: where the events go
  *
@@ -310,34 +310,34 @@ static noinline int collect_wait(struct dep_harvest *harvest,
  * -EFAULT: events stay, since the memory can't be written;
  * -EINTR: a signal is pending and no event is.
  */
-int dep_harvest_collect(struct dep_harvest *harvest, struct dep_instance *inst,
+int dep_waiting_collect(struct dep_waiting *waiting, struct dep_instance *inst,
 			struct dep_results *results)
 {
 	u32 seen = 0;
 	int ret = 0;
 
-	if (likely(harvest->min <= 1)) {
+	if (likely(waiting->min <= 1)) {
 		if (dep_ready_may_ask(inst))
 			ret = dep_ready_collect(inst, results);
 		/* Nothing to wait with: the clock need not be read. */
-		if (ret || (!harvest->timeout && !harvest->absolute))
+		if (ret || (!waiting->timeout && !waiting->absolute))
 			return ret;
 	} else {
-		ret = dep_harvest_try(results, inst, harvest->min, &seen);
+		ret = dep_waiting_try(results, inst, waiting->min, &seen);
 		if (ret)
 			return ret;
 	}
-	return collect_wait(harvest, inst, results, seen);
+	return collect_wait(waiting, inst, results, seen);
 }
 
 /**
- * dep_harvest_pass() - nothing was taken: let the next one look
+ * dep_waiting_pass() - nothing was taken: let the next one look
  * @inst: the instance
  *
  * Without this a wake-up that was meant for whoever takes the events would be
  * lost with a call that fails.
  */
-void dep_harvest_pass(struct dep_instance *inst)
+void dep_waiting_pass(struct dep_instance *inst)
 {
 	if (!dep_instance_has_work(inst))
 		return;
@@ -348,12 +348,12 @@ void dep_harvest_pass(struct dep_instance *inst)
 }
 
 /**
- * dep_harvest_wake_all() - let every sleeping harvester look again
+ * dep_waiting_wake_all() - let every sleeping waiter look again
  * @inst: the instance
  *
  * Context: process; sleeps.
  */
-void dep_harvest_wake_all(struct dep_instance *inst)
+void dep_waiting_wake_all(struct dep_instance *inst)
 {
 	bool more;
 

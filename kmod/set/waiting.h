@@ -2,8 +2,8 @@
 /*
  * Waiting for events, and whose turn it is to take them.
  */
-#ifndef DEVEPOLL_HARVEST_H
-#define DEVEPOLL_HARVEST_H
+#ifndef DEVEPOLL_WAITING_H
+#define DEVEPOLL_WAITING_H
 
 #include <linux/ktime.h>
 
@@ -12,7 +12,7 @@
 #include "sinks/results.h"
 
 /**
- * struct dep_harvest - one call that waits for events
+ * struct dep_waiting - one call that waits for events
  * @turn: the turn in which it began; in a set of 2001
  * @min: how many events it wants at least; 0 is 1
  * @timeout: how long it may wait, in nanoseconds; 0 not at all, negative for
@@ -20,7 +20,7 @@
  * @absolute: @timeout is the deadline
  * @deadline: when to give up; KTIME_MAX never, 0 at once or not known yet
  */
-struct dep_harvest {
+struct dep_waiting {
 	u64 turn;
 	u32 min;
 	s64 timeout;
@@ -29,39 +29,39 @@ struct dep_harvest {
 };
 
 /**
- * dep_harvest_at_once() - may there be events that need no waiting?
+ * dep_waiting_at_once() - may there be events that need no waiting?
  * @inst: the instance; not locked, so the answer is a hint
  *
  * Return: true if events are pending and no file has to be asked first.
  */
-static inline bool dep_harvest_at_once(const struct dep_instance *inst)
+static inline bool dep_waiting_at_once(const struct dep_instance *inst)
 {
 	return READ_ONCE(inst->pending) &&
-	       READ_ONCE(inst->asks.next) == &inst->asks;
+	       READ_ONCE(inst->ready.next) == &inst->ready;
 }
 
 /**
- * dep_harvest_in_vain() - would a call that does not wait find nothing?
+ * dep_waiting_in_vain() - would a call that does not wait find nothing?
  * @inst: the instance; not locked: an event of this moment is the next call's
  * @turn: the turn in which the call began
  *
  * Return: true if nothing is pending, nothing has to be asked or is being
  * asked, and the turn is known to be open.
  */
-static inline bool dep_harvest_in_vain(const struct dep_instance *inst,
+static inline bool dep_waiting_in_vain(const struct dep_instance *inst,
 				       u64 turn)
 {
 	return !dep_ready_may_ask(inst) && !READ_ONCE(inst->pending) &&
 	       READ_ONCE(inst->turn_open) == turn;
 }
 
-int dep_harvest_try(struct dep_results *results, struct dep_instance *inst,
+int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
 		    u32 min, u32 *seen);
-int dep_harvest_rest(struct dep_results *results, struct dep_instance *inst);
-int dep_harvest_wait(struct dep_harvest *harvest, struct dep_instance *inst);
-int dep_harvest_collect(struct dep_harvest *harvest, struct dep_instance *inst,
+int dep_waiting_rest(struct dep_results *results, struct dep_instance *inst);
+int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst);
+int dep_waiting_collect(struct dep_waiting *waiting, struct dep_instance *inst,
 			struct dep_results *results);
-void dep_harvest_pass(struct dep_instance *inst);
-void dep_harvest_wake_all(struct dep_instance *inst);
+void dep_waiting_pass(struct dep_instance *inst);
+void dep_waiting_wake_all(struct dep_instance *inst);
 
-#endif /* DEVEPOLL_HARVEST_H */
+#endif /* DEVEPOLL_WAITING_H */

@@ -78,7 +78,7 @@ static void pages_forget(struct dep_instance *inst, struct dep_item *item)
 }
 
 const struct dep_sink dep_pages_sink = {
-	.unsure = DEP_UNSURE_EVENTS,
+	.needs_poll = DEP_NEEDS_POLL,
 	.post = pages_post,
 	.forget = pages_forget,
 };
@@ -355,7 +355,7 @@ u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 			trace_devepoll_harvest(inst, nr);
 			dep_turn_end(inst);
 			/* Whoever was woken for both took the events alone. */
-			if (!list_empty(&inst->asks))
+			if (!list_empty(&inst->ready))
 				dep_instance_wake(inst);
 		}
 	}

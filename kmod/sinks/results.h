@@ -33,7 +33,7 @@ enum dep_layout {
  * @layout: what the array is of
  * @max: length of the array
  * @nr: how many are written
- * @pass: the pass over the list of asks that this call makes; 0 before
+ * @pass: the pass over the ready list that this call makes; 0 before
  * @again: the call has asked files already, and what they answered counts
  * @counted: the pass in which it counted what is ready, or 0
  * @waiter: the caller, once it has found nothing and may sleep; else NULL

@@ -31,15 +31,15 @@ struct backend {
 	bool (*remove)(struct set *set, const int *fds, int n);
 
 	/* Waits, and reads each event's fd and what happened */
-	int (*harvest)(struct set *set, int timeout);
+	int (*wait)(struct set *set, int timeout);
 };
 
 extern const struct backend backend_devepoll;
 extern const struct backend backend_sysepoll;
 extern const struct backend backend_sysepoll_level;
 /* epoll's calls on the device, as a linked or preloaded program makes them */
-extern const struct backend backend_door;
-extern const struct backend backend_door_level;
+extern const struct backend backend_fadvise;
+extern const struct backend backend_fadvise_level;
 /* changes in batches, edges taken by their word, events in the mapping */
 extern const struct backend backend_trusted;
 

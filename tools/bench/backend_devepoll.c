@@ -76,7 +76,7 @@ static bool set_remove(struct set *set, const int *fds, int n)
 	return change(set, fds, n, POLLREMOVE);
 }
 
-static int set_harvest(struct set *set, int timeout)
+static int set_wait(struct set *set, int timeout)
 {
 	struct evpoll evp = { .ep_timeout = timeout };
 	int i, n = ioctl(set->fd, EP_POLL, &evp);
@@ -95,5 +95,5 @@ const struct backend backend_devepoll = {
 	.add = set_add,
 	.modify = set_modify,
 	.remove = set_remove,
-	.harvest = set_harvest,
+	.wait = set_wait,
 };

@@ -80,7 +80,7 @@ static bool set_remove(struct set *set, const int *fds, int n)
 	return change(set, EPOLL_CTL_DEL, fds, n, 0);
 }
 
-static int set_harvest(struct set *set, int timeout)
+static int set_wait(struct set *set, int timeout)
 {
 	int i, n;
 
@@ -90,17 +90,17 @@ static int set_harvest(struct set *set, int timeout)
 	return n;
 }
 
-const struct backend backend_door = {
+const struct backend backend_fadvise = {
 	.name = "/dev/epoll by epoll's calls",
 	.open = set_open,
 	.close = set_close,
 	.add = set_add,
 	.modify = set_modify,
 	.remove = set_remove,
-	.harvest = set_harvest,
+	.wait = set_wait,
 };
 
-const struct backend backend_door_level = {
+const struct backend backend_fadvise_level = {
 	.name = "/dev/epoll by epoll's calls, level-triggered",
 	.level = true,
 	.open = set_open,
@@ -108,5 +108,5 @@ const struct backend backend_door_level = {
 	.add = set_add_level,
 	.modify = set_modify_level,
 	.remove = set_remove,
-	.harvest = set_harvest,
+	.wait = set_wait,
 };

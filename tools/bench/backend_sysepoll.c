@@ -78,7 +78,7 @@ static bool set_remove(struct set *set, const int *fds, int n)
 	return change(set, EPOLL_CTL_DEL, fds, n, 0);
 }
 
-static int set_harvest(struct set *set, int timeout)
+static int set_wait(struct set *set, int timeout)
 {
 	int i, n = epoll_wait(set->fd, set->events, set->nfds, timeout);
 
@@ -94,7 +94,7 @@ const struct backend backend_sysepoll = {
 	.add = set_add,
 	.modify = set_modify,
 	.remove = set_remove,
-	.harvest = set_harvest,
+	.wait = set_wait,
 };
 
 const struct backend backend_sysepoll_level = {
@@ -105,5 +105,5 @@ const struct backend backend_sysepoll_level = {
 	.add = set_add_level,
 	.modify = set_modify_level,
 	.remove = set_remove,
-	.harvest = set_harvest,
+	.wait = set_wait,
 };

@@ -75,7 +75,7 @@ static bool set_remove(struct set *set, const int *fds, int n)
 	return change(set, DEVEPOLL_DEL, fds, n, 0, 0);
 }
 
-static int set_harvest(struct set *set, int timeout)
+static int set_wait(struct set *set, int timeout)
 {
 	int64_t ns = timeout < 0 ? DEVEPOLL_FOREVER : timeout * 1000000LL;
 	int i, n = devepoll_events_take(&set->part, ns);
@@ -92,5 +92,5 @@ const struct backend backend_trusted = {
 	.add = set_add,
 	.modify = set_modify,
 	.remove = set_remove,
-	.harvest = set_harvest,
+	.wait = set_wait,
 };

@@ -25,9 +25,9 @@ static const int sizes[] = { 10, 100, 1000, NFDS_MAX };
 static const struct subject subjects[] = {
 	{ &backend_devepoll, COL_DEVEPOLL },
 	{ &backend_sysepoll, COL_SYSEPOLL },
-	{ &backend_door, COL_DOOR },
+	{ &backend_fadvise, COL_FADVISE },
 	{ &backend_trusted, COL_TRUSTED },
-	{ &backend_door_level, COL_DOOR_LEVEL },
+	{ &backend_fadvise_level, COL_FADVISE_LEVEL },
 	{ &backend_sysepoll_level, COL_SYSEPOLL_LEVEL },
 };
 

@@ -84,7 +84,7 @@ static void settle(const struct subject *sub, struct set *set, const int *fds,
 		return;
 	for (i = 0; i < n; i++)
 		clear_fd(fds[i * step]);
-	must(sub->be->harvest(set, 0) == 0, sub, "reading all");
+	must(sub->be->wait(set, 0) == 0, sub, "reading all");
 }
 
 void measure_wait(const struct subject *sub, int ready)
@@ -98,7 +98,7 @@ void measure_wait(const struct subject *sub, int ready)
 		for (k = 0; k < ready; k++)
 			signal_fd(fds[k * step]);
 		series_begin(&series);
-		n = sub->be->harvest(set, 0);
+		n = sub->be->wait(set, 0);
 		series_end(&series);
 		must(n == ready, sub, "waiting for all that is ready");
 		settle(sub, set, fds, ready, step);
@@ -148,7 +148,7 @@ void measure_producer(const struct subject *sub, double unwatched)
 		series_begin(&series);
 		signal_fd(fds[i]);
 		series_end(&series);
-		must(sub->be->harvest(set, 0) == 1, sub, "waiting for one");
+		must(sub->be->wait(set, 0) == 1, sub, "waiting for one");
 		settle(sub, set, &fds[i], 1, 1);
 	}
 	report_value(group, "producer", "first event since the last wait", 0,
@@ -266,7 +266,7 @@ void measure_pingpong(const struct subject *sub)
 	if (child < 0)
 		err(1, "fork");
 	while (!child) {
-		sub->be->harvest(ping, -1);
+		sub->be->wait(ping, -1);
 		if (sub->be->level)
 			clear_fd(fds[0]);
 		signal_fd(fds[1]);
@@ -276,7 +276,7 @@ void measure_pingpong(const struct subject *sub)
 	for (i = 0; i < ROUNDS; i++) {
 		series_begin(&series);
 		signal_fd(fds[0]);
-		sub->be->harvest(pong, -1);
+		sub->be->wait(pong, -1);
 		if (sub->be->level)
 			clear_fd(fds[1]);
 		series_end(&series);
@@ -300,7 +300,7 @@ void measure_cycle(const struct subject *sub)
 	for (i = 0; i < ROUNDS; i++) {
 		series_begin(&series);
 		signal_fd(fds[i]);
-		n = sub->be->harvest(set, 0);
+		n = sub->be->wait(set, 0);
 		clear_fd(fds[i]);
 		series_end(&series);
 		must(n == 1, sub, "waiting for one");
@@ -324,7 +324,7 @@ void measure_one_of(const struct subject *sub, int nfds)
 	for (i = 0; i < ROUNDS; i++) {
 		signal_fd(fds[(i * 7919) % nfds]);
 		series_begin(&series);
-		n = sub->be->harvest(set, 0);
+		n = sub->be->wait(set, 0);
 		series_end(&series);
 		must(n == 1, sub, "waiting for one");
 		settle(sub, set, &fds[(i * 7919) % nfds], 1, 1);

@@ -28,9 +28,9 @@ static const char * const headings[COLUMNS] = {
 	[COL_DEVEPOLL] = "/dev/epoll",
 	[COL_SYSEPOLL] = "sys_epoll",
 	[COL_POLL] = "poll",
-	[COL_DOOR] = "calls",
+	[COL_FADVISE] = "calls",
 	[COL_TRUSTED] = "trusted",
-	[COL_DOOR_LEVEL] = "calls",
+	[COL_FADVISE_LEVEL] = "calls",
 	[COL_SYSEPOLL_LEVEL] = "sys_epoll",
 };
 
@@ -38,9 +38,9 @@ static const char * const keys[COLUMNS] = {
 	[COL_DEVEPOLL] = "devepoll",
 	[COL_SYSEPOLL] = "sysepoll",
 	[COL_POLL] = "poll",
-	[COL_DOOR] = "door",
+	[COL_FADVISE] = "door",
 	[COL_TRUSTED] = "trusted",
-	[COL_DOOR_LEVEL] = "door_level",
+	[COL_FADVISE_LEVEL] = "door_level",
 	[COL_SYSEPOLL_LEVEL] = "sysepoll_level",
 };
 
@@ -60,10 +60,10 @@ static const struct table tables[] = {
 	}, {
 		"The extended interface: epoll's calls, edge-triggered, on\n"
 		"/dev/epoll; DEVEPOLL_TRUST, changes in batches, events mapped",
-		3, { COL_DOOR, COL_TRUSTED, COL_SYSEPOLL }, COL_SYSEPOLL,
+		3, { COL_FADVISE, COL_TRUSTED, COL_SYSEPOLL }, COL_SYSEPOLL,
 	}, {
 		"The extended interface: epoll's calls, level-triggered", 2,
-		{ COL_DOOR_LEVEL, COL_SYSEPOLL_LEVEL }, COL_SYSEPOLL_LEVEL,
+		{ COL_FADVISE_LEVEL, COL_SYSEPOLL_LEVEL }, COL_SYSEPOLL_LEVEL,
 	},
 };
 

@@ -32,7 +32,7 @@ static int side_ctl(struct world *w, const struct op *op, int side)
 
 	ev.data.u64 = op_data(op);
 	return w->sides[side]->ctl(set_fd(op->set, side), verb_ctl[op->verb],
-				   target_fd(op->fd, side), &ev, op->door);
+				   target_fd(op->fd, side), &ev, op->entry);
 }
 
 /* The model follows the reference side. */
@@ -118,7 +118,7 @@ void change_flush(struct world *w)
 	last = &held[nheld - 1].op;
 	fill_held(w, changes);
 	ret = w->sides[w->dev]->change(set_fd(last->set, w->dev), changes,
-				       nheld, last->door);
+				       nheld, last->entry);
 	if (ret != nheld)
 		differ(w, "%d changes in one call give %d", nheld, ret);
 	judge_held(w, changes);
@@ -130,14 +130,14 @@ bool change_holds(unsigned int set)
 }
 
 int change_flush_and_wait(struct world *w, struct epoll_event *out, int max,
-			  unsigned int door)
+			  unsigned int entry)
 {
 	struct devepoll_change changes[HELD_MOST];
 	int ret;
 
 	fill_held(w, changes);
 	ret = w->sides[w->dev]->change_wait(set_fd(held[0].op.set, w->dev),
-					    changes, nheld, out, max, door);
+					    changes, nheld, out, max, entry);
 	w->tally.rode += nheld;
 	judge_held(w, changes);
 	return ret;
@@ -174,7 +174,7 @@ void change_play(struct world *w, const struct op *given)
 	op = intended_change(w, given, &other);
 	if (!op)
 		return;
-	alone = op->door == DOOR_EPOLL_CTL ||
+	alone = op->entry == ENTRY_EPOLL_CTL ||
 		(op->verb == OP_MOD && set_is_member(w, op->set));
 	if (alone || !change_holds(op->set))
 		change_flush(w);
@@ -196,14 +196,14 @@ static int side_odd(struct world *w, const struct op *op, int side)
 	struct epoll_event *evp = &ev;
 	int set = set_fd(op->set, side), verb = EPOLL_CTL_ADD;
 	int fd = target_fd(op->fd, side);
-	unsigned int door = op->door;
+	unsigned int entry = op->entry;
 
 	switch ((unsigned int)op->n % ODDS) {
 	case ODD_VERB:
 	case ODD_VERB_ZERO:
 		verb = op->n % ODDS == ODD_VERB ? 7 : 0;
-		/* At the door of epoll_ctl() it is no request at all. */
-		door &= 1;
+		/* At the entry of epoll_ctl() it is no request at all. */
+		entry &= 1;
 		break;
 	case ODD_NO_EVENT_ADD:
 		evp = NULL;
@@ -227,7 +227,7 @@ static int side_odd(struct world *w, const struct op *op, int side)
 		fd = set;
 		verb = 1 + op->fd % 3;
 	}
-	return w->sides[side]->ctl(set, verb, fd, evp, door);
+	return w->sides[side]->ctl(set, verb, fd, evp, entry);
 }
 
 void change_play_odd(struct world *w, const struct op *op)

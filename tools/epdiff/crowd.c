@@ -39,18 +39,18 @@ static void count(struct crowd *c, int side, const struct epoll_event *ev)
 	atomic_fetch_add(&told->times, 1);
 }
 
-static void *harvest(void *arg)
+static void *wait_for_all(void *arg)
 {
-	struct harvester *h = arg;
+	struct waiter *h = arg;
 	struct crowd *c = h->crowd;
 	struct epoll_event ev[TAKEN_MOST];
 
 	for (;;) {
 		int max = 1 + rng_below(&h->rng, TAKEN_MOST);
-		unsigned int door = rng_below(&h->rng, DOOR_MAPPED);
+		unsigned int entry = rng_below(&h->rng, ENTRY_MAPPED);
 		int i, n;
 
-		n = c->sides[h->side]->wait(h->set, ev, max, -1, door);
+		n = c->sides[h->side]->wait(h->set, ev, max, -1, entry);
 		if (n <= 0) {
 			atomic_store(&c->bad, n ? n : -ETIME);
 			return NULL;
@@ -263,15 +263,15 @@ static void crowd_close(struct crowd *c)
 	pthread_barrier_destroy(&c->end);
 }
 
-/* Harvesters 0 and 1 of a side have its first set, the others its second. */
-static void harvester_start(struct harvester *h, struct crowd *c, int i,
-			    uint64_t seed)
+/* Waiters 0 and 1 of a side have its first set, the others its second. */
+static void waiter_start(struct waiter *h, struct crowd *c, int i,
+			 uint64_t seed)
 {
 	h->crowd = c;
 	h->side = i & 1;
 	h->set = c->sets[h->side][i / 2 == 2];
 	rng_seed(&h->rng, seed * 64 + i);
-	if (pthread_create(&h->thread, NULL, harvest, h))
+	if (pthread_create(&h->thread, NULL, wait_for_all, h))
 		errx(2, "no thread");
 }
 
@@ -280,8 +280,8 @@ void crowd_begin(struct crowd *c, uint64_t seed, struct rng *rng)
 	int i;
 
 	crowd_open(c, rng);
-	for (i = 0; i < HARVESTERS; i++)
-		harvester_start(&c->harvesters[i], c, i, seed);
+	for (i = 0; i < WAITERS; i++)
+		waiter_start(&c->waiters[i], c, i, seed);
 	for (i = 0; i < PRODUCERS; i++) {
 		struct producer *p = &c->producers[i];
 
@@ -303,8 +303,8 @@ void crowd_end(struct crowd *c, bool good)
 		err(2, "write");
 	for (i = 0; i < PRODUCERS; i++)
 		pthread_join(c->producers[i].thread, NULL);
-	for (i = 0; good && i < HARVESTERS; i++)
-		pthread_join(c->harvesters[i].thread, NULL);
+	for (i = 0; good && i < WAITERS; i++)
+		pthread_join(c->waiters[i].thread, NULL);
 	if (good)
 		crowd_close(c);
 }

@@ -19,7 +19,7 @@
  */
 enum { ROUNDS_KEPT = 8 };
 
-enum { FILES = 24, HARVESTERS = 6, PRODUCERS = 2, POSTS_MOST = 4 };
+enum { FILES = 24, WAITERS = 6, PRODUCERS = 2, POSTS_MOST = 4 };
 
 enum mode { MODE_ONESHOT, MODE_EDGE, MODE_EXCLUSIVE, MODE_REMOVED, MODES };
 
@@ -49,7 +49,7 @@ struct told {
 	atomic_uint events;
 };
 
-struct harvester {
+struct waiter {
 	struct crowd *crowd;
 	pthread_t thread;
 	int side;
@@ -67,15 +67,15 @@ struct producer {
  * struct crowd - the threads, their files and what they were told
  * @sides: the engines
  * @sets: two of each side; the second has the exclusive files alone
- * @stop: what ends the harvesters
+ * @stop: what ends the waiters
  * @files: the files
  * @told: what a side was told of a file, in each of the last rounds
  * @round: the round
  * @begin: the producers start
  * @end: the producers are done
  * @over: there are no more rounds
- * @bad: a harvester's wait failed with this
- * @harvesters: those that wait
+ * @bad: a waiter's wait failed with this
+ * @waiters: those that wait
  * @producers: those that post
  */
 struct crowd {
@@ -89,7 +89,7 @@ struct crowd {
 	pthread_barrier_t end;
 	atomic_bool over;
 	atomic_int bad;
-	struct harvester harvesters[HARVESTERS];
+	struct waiter waiters[WAITERS];
 	struct producer producers[PRODUCERS];
 };
 

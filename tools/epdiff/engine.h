@@ -15,7 +15,7 @@ struct devepoll_change;
  * Ways to ask the device; other engines know only one.  The last two wait into
  * the same memory each time, so they are for one thread.
  */
-enum { DOOR_EPOLL_CTL = 2, DOOR_MAPPED = 6, DOORS = 8 };
+enum { ENTRY_EPOLL_CTL = 2, ENTRY_MAPPED = 6, ENTRIES = 8 };
 
 /**
  * struct engine - one side
@@ -36,16 +36,16 @@ struct engine {
 	int (*open)(void);
 	void (*start)(void);
 	int (*ctl)(int set, int op, int fd, struct epoll_event *ev,
-		   unsigned int door);
+		   unsigned int entry);
 	int (*change)(int set, struct devepoll_change *changes, int n,
-		      unsigned int door);
+		      unsigned int entry);
 	int (*wait)(int set, struct epoll_event *out, int max, int ms,
-		    unsigned int door);
+		    unsigned int entry);
 	int (*wait_raw)(int set, struct epoll_event *out, int max,
-			unsigned int door);
+			unsigned int entry);
 	int (*change_wait)(int set, struct devepoll_change *changes, int n,
 			   struct epoll_event *out, int max,
-			   unsigned int door);
+			   unsigned int entry);
 };
 
 /**

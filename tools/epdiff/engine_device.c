@@ -37,7 +37,7 @@ static int dev_open(void)
 }
 
 static int dev_change(int set, struct devepoll_change *changes, int n,
-		      unsigned int door)
+		      unsigned int entry)
 {
 	struct devepoll_ctl ctl = {
 		.changes = (uintptr_t)changes,
@@ -45,7 +45,7 @@ static int dev_change(int set, struct devepoll_change *changes, int n,
 		.change_size = sizeof(*changes),
 	};
 
-	return request(set, DEVEPOLL_CTL, &ctl, door & 1);
+	return request(set, DEVEPOLL_CTL, &ctl, entry & 1);
 }
 
 static int ctl_as_epoll(int set, int op, int fd, struct epoll_event *ev)
@@ -57,20 +57,20 @@ static int ctl_as_epoll(int set, int op, int fd, struct epoll_event *ev)
 }
 
 static int dev_ctl(int set, int op, int fd, struct epoll_event *ev,
-		   unsigned int door)
+		   unsigned int entry)
 {
 	struct devepoll_change change = {
 		.op = op, .fd = fd, .result = 0x5a5a5a5a,
 	};
 	int ret;
 
-	if (door % 3 == DOOR_EPOLL_CTL || (!ev && op != EPOLL_CTL_DEL))
+	if (entry % 3 == ENTRY_EPOLL_CTL || (!ev && op != EPOLL_CTL_DEL))
 		return ctl_as_epoll(set, op, fd, ev);
 	if (op != EPOLL_CTL_DEL) {
 		change.events = ev->events;
 		change.data = ev->data.u64;
 	}
-	ret = dev_change(set, &change, 1, door);
+	ret = dev_change(set, &change, 1, entry);
 	if (ret != 1)
 		return ret < 0 ? ret : -EPROTO;
 	return change.result;
@@ -126,15 +126,15 @@ static int wait_mapped(int set, struct devepoll_wait_args *args,
 }
 
 static int wait_args(int set, struct devepoll_wait_args *args,
-		     struct epoll_event *out, unsigned int door)
+		     struct epoll_event *out, unsigned int entry)
 {
-	bool shortly = door & 1;
+	bool shortly = entry & 1;
 	int max = args->max_events;
 
 	if (max > 0 && max <= MAP_EVENTS) {
-		if (door >= DOOR_MAPPED)
+		if (entry >= ENTRY_MAPPED)
 			return wait_mapped(set, args, out, shortly);
-		if (door >= 4)
+		if (entry >= 4)
 			return wait_native(set, args, out, shortly);
 	}
 	args->events = (uintptr_t)out;
@@ -152,26 +152,26 @@ static int wait_as_epoll(int set, struct epoll_event *out, int max, int ms)
 }
 
 static int dev_wait(int set, struct epoll_event *out, int max, int ms,
-		    unsigned int door)
+		    unsigned int entry)
 {
 	struct devepoll_wait_args args = {
 		.max_events = max,
 		.timeout = ms * NS_PER_MS,
 	};
 
-	if (door == 2 || door == 3)
+	if (entry == 2 || entry == 3)
 		return wait_as_epoll(set, out, max, ms);
-	return wait_args(set, &args, out, door);
+	return wait_args(set, &args, out, entry);
 }
 
 static int dev_wait_raw(int set, struct epoll_event *out, int max,
-			unsigned int door)
+			unsigned int entry)
 {
-	return dev_wait(set, out, max, 0, door & 3);
+	return dev_wait(set, out, max, 0, entry & 3);
 }
 
 static int dev_change_wait(int set, struct devepoll_change *changes, int n,
-			   struct epoll_event *out, int max, unsigned int door)
+			   struct epoll_event *out, int max, unsigned int entry)
 {
 	struct devepoll_wait_args args = {
 		.max_events = max,
@@ -179,7 +179,7 @@ static int dev_change_wait(int set, struct devepoll_change *changes, int n,
 		.nr_changes = n,
 		.change_size = n ? sizeof(*changes) : 0,
 	};
-	int ret = wait_args(set, &args, out, door);
+	int ret = wait_args(set, &args, out, entry);
 
 	if (ret >= 0 && args.nr_tried != (unsigned int)n)
 		return -EPROTO;

@@ -11,25 +11,25 @@ static int sys_open(void)
 }
 
 static int sys_ctl(int set, int op, int fd, struct epoll_event *ev,
-		   unsigned int door)
+		   unsigned int entry)
 {
-	(void)door;
+	(void)entry;
 	return epoll_ctl(set, op, fd, ev) ? -errno : 0;
 }
 
 static int sys_wait(int set, struct epoll_event *out, int max, int ms,
-		    unsigned int door)
+		    unsigned int entry)
 {
 	int n = epoll_wait(set, out, max, ms);
 
-	(void)door;
+	(void)entry;
 	return n < 0 ? -errno : n;
 }
 
 static int sys_wait_raw(int set, struct epoll_event *out, int max,
-			unsigned int door)
+			unsigned int entry)
 {
-	return sys_wait(set, out, max, 0, door);
+	return sys_wait(set, out, max, 0, entry);
 }
 
 const struct engine engine_epoll = {

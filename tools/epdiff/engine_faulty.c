@@ -31,30 +31,30 @@ static int faulty_open(void)
 }
 
 static int plain_ctl(int set, int op, int fd, struct epoll_event *ev,
-		     unsigned int door)
+		     unsigned int entry)
 {
 	if (ev && op != EPOLL_CTL_DEL && set < FDS && fd >= 0 && fd < FDS)
 		asked[set][fd] = *ev;
-	return engine_epoll.ctl(set, op, fd, ev, door);
+	return engine_epoll.ctl(set, op, fd, ev, entry);
 }
 
 static int plain_wait(int set, struct epoll_event *out, int max, int ms,
-		      unsigned int door)
+		      unsigned int entry)
 {
-	return engine_epoll.wait(set, out, max, ms, door);
+	return engine_epoll.wait(set, out, max, ms, entry);
 }
 
 static int plain_wait_raw(int set, struct epoll_event *out, int max,
-			  unsigned int door)
+			  unsigned int entry)
 {
-	return engine_epoll.wait_raw(set, out, max, door);
+	return engine_epoll.wait_raw(set, out, max, entry);
 }
 
 /* Loses an event now and then. */
 static int drop_wait(int set, struct epoll_event *out, int max, int ms,
-		     unsigned int door)
+		     unsigned int entry)
 {
-	int i, n = plain_wait(set, out, max, ms, door);
+	int i, n = plain_wait(set, out, max, ms, entry);
 
 	for (i = 0; i < n; i++) {
 		if (++dropped % DROP_EVERY == 0) {
@@ -79,68 +79,68 @@ static int ctl_without(int set, int op, int fd, struct epoll_event *ev,
 }
 
 static int rdhup_ctl(int set, int op, int fd, struct epoll_event *ev,
-		     unsigned int door)
+		     unsigned int entry)
 {
-	(void)door;
+	(void)entry;
 	return ctl_without(set, op, fd, ev, EPOLLRDHUP);
 }
 
 static int oneshot_ctl(int set, int op, int fd, struct epoll_event *ev,
-		       unsigned int door)
+		       unsigned int entry)
 {
-	(void)door;
+	(void)entry;
 	return ctl_without(set, op, fd, ev, EPOLLONESHOT);
 }
 
 static int edge_ctl(int set, int op, int fd, struct epoll_event *ev,
-		    unsigned int door)
+		    unsigned int entry)
 {
-	(void)door;
+	(void)entry;
 	return ctl_without(set, op, fd, ev, EPOLLET);
 }
 
 /* Level where edge was not asked for is edge. */
 static int level_ctl(int set, int op, int fd, struct epoll_event *ev,
-		     unsigned int door)
+		     unsigned int entry)
 {
 	struct epoll_event more;
 
 	if (!ev || op == EPOLL_CTL_DEL)
-		return plain_ctl(set, op, fd, ev, door);
+		return plain_ctl(set, op, fd, ev, entry);
 	more = *ev;
 	more.events |= EPOLLET;
-	return plain_ctl(set, op, fd, &more, door);
+	return plain_ctl(set, op, fd, &more, entry);
 }
 
 /* Does nothing where MOD asks for the same again. */
 static int mod_ctl(int set, int op, int fd, struct epoll_event *ev,
-		   unsigned int door)
+		   unsigned int entry)
 {
 	if (op == EPOLL_CTL_MOD && ev && fd >= 0 && fd < FDS &&
 	    asked[set][fd].events == ev->events) {
 		struct epoll_event now = *ev;
 
 		now.events = 0;
-		return plain_ctl(set, op, fd, &now, door);
+		return plain_ctl(set, op, fd, &now, entry);
 	}
-	return plain_ctl(set, op, fd, ev, door);
+	return plain_ctl(set, op, fd, ev, entry);
 }
 
 /* Leaves in the set what is removed, now and then. */
 static int del_ctl(int set, int op, int fd, struct epoll_event *ev,
-		   unsigned int door)
+		   unsigned int entry)
 {
-	int ret = plain_ctl(set, op, fd, ev, door);
+	int ret = plain_ctl(set, op, fd, ev, entry);
 
 	if (op == EPOLL_CTL_DEL && !ret && ++kept % KEEP_EVERY == 0)
-		plain_ctl(set, EPOLL_CTL_ADD, fd, &asked[set][fd], door);
+		plain_ctl(set, EPOLL_CTL_ADD, fd, &asked[set][fd], entry);
 	return ret;
 }
 
 static int errno_ctl(int set, int op, int fd, struct epoll_event *ev,
-		     unsigned int door)
+		     unsigned int entry)
 {
-	int ret = plain_ctl(set, op, fd, ev, door);
+	int ret = plain_ctl(set, op, fd, ev, entry);
 
 	return ret == -ELOOP ? -EINVAL : ret;
 }
@@ -155,14 +155,14 @@ static int by_data(const void *a, const void *b)
 
 /* Gives the same ones first each time, if there are more than asked for. */
 static int starve_wait(int set, struct epoll_event *out, int max, int ms,
-		       unsigned int door)
+		       unsigned int entry)
 {
 	struct epoll_event all[EVENTS_MOST];
 	int i, fd, n;
 
 	if (max <= 0 || max > EVENTS_MOST)
-		return plain_wait(set, out, max, ms, door);
-	n = plain_wait(set, all, EVENTS_MOST, ms, door);
+		return plain_wait(set, out, max, ms, entry);
+	n = plain_wait(set, all, EVENTS_MOST, ms, entry);
 	if (n <= 0)
 		return n;
 	qsort(all, n, sizeof(*all), by_data);
@@ -171,7 +171,7 @@ static int starve_wait(int set, struct epoll_event *out, int max, int ms,
 		for (fd = 0; fd < FDS; fd++) {
 			if (asked[set][fd].data.u64 == all[i].data.u64)
 				plain_ctl(set, EPOLL_CTL_MOD, fd,
-					  &asked[set][fd], door);
+					  &asked[set][fd], entry);
 		}
 	}
 	n = n < max ? n : max;
@@ -181,13 +181,13 @@ static int starve_wait(int set, struct epoll_event *out, int max, int ms,
 
 /* Loses the event that could not be copied out. */
 static int fault_wait_raw(int set, struct epoll_event *out, int max,
-			  unsigned int door)
+			  unsigned int entry)
 {
-	int n = plain_wait_raw(set, out, max, door);
+	int n = plain_wait_raw(set, out, max, entry);
 	struct epoll_event lost;
 
 	if (n == -EFAULT)
-		plain_wait(set, &lost, 1, 0, door);
+		plain_wait(set, &lost, 1, 0, entry);
 	return n;
 }
 

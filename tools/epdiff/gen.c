@@ -209,13 +209,13 @@ static int any_limit(struct gen *gen)
 	return EVENTS_MOST;
 }
 
-static unsigned int any_door(struct gen *gen)
+static unsigned int any_entry(struct gen *gen)
 {
 	/* The mapping is made anew each time, which takes long. */
-	unsigned int doors = rng_once_in(&gen->rng, 20) ? DOORS :
-							     DOOR_MAPPED;
+	unsigned int entries = rng_once_in(&gen->rng, 20) ? ENTRIES :
+							     ENTRY_MAPPED;
 
-	return rng_below(&gen->rng, doors);
+	return rng_below(&gen->rng, entries);
 }
 
 static void gen_change(struct gen *gen, struct world *w, struct op *op)
@@ -278,7 +278,7 @@ void gen_next(struct world *w, struct op *op, void *arg)
 	op->verb = any_verb(gen);
 	op->set = rng_below(&gen->rng, gen->sets);
 	op->first = rng_below(&gen->rng, 2);
-	op->door = any_door(gen);
+	op->entry = any_entry(gen);
 	/* At last nothing may be left that one side has and the other not. */
 	if (w->at + gen->sets >= w->nops) {
 		op->verb = OP_WAIT;

@@ -9,20 +9,20 @@
 #include "world.h"
 
 const struct intended_row intended_rows[INTENDED_NR] = {
-	[INTENDED_GHOST] = {
-		"ghost", "A number that is closed while its file lives on",
+	[INTENDED_STALE] = {
+		"stale", "A number that is closed while its file lives on",
 		"the epoll side makes a DEL of the number just before the close",
 	},
 	[INTENDED_STALE_DEL] = {
 		"stale-del", "DEL of a number that was closed",
 		"a DEL of a stale number may give 0 on the device; if a child that has ended added the number, the process that closed it makes no DEL",
 	},
-	[INTENDED_GHOST_NESTED] = {
-		"ghost-nested", "A number that is closed while its file lives on",
+	[INTENDED_STALE_NESTED] = {
+		"stale-nested", "A number that is closed while its file lives on",
 		"a stale item wakes outer instances until it is dropped: in a nested instance, both sides make a DEL of it",
 	},
-	[INTENDED_GHOST_FORKED] = {
-		"ghost-forked", "A number that another process has added",
+	[INTENDED_STALE_FORKED] = {
+		"stale-forked", "A number that another process has added",
 		"a child can't recognize stale items of its parent: the device side makes a DEL of them before the fork",
 	},
 	[INTENDED_REVIVED] = {
@@ -98,28 +98,28 @@ void intended_settle(struct world *w)
 	}
 }
 
-static void drop_ghost(struct world *w, unsigned int set, unsigned int slot,
+static void drop_stale(struct world *w, unsigned int set, unsigned int slot,
 		       enum intended why)
 {
 	struct epoll_event none = { 0 };
 	int ret;
 
-	w->members[set][slot].ghost = 0;
+	w->members[set][slot].stale = 0;
 	met(w, why);
 	ret = w->sides[w->dev]->ctl(set_fd(set, w->dev), EPOLL_CTL_DEL,
 				    target_fd(slot, w->dev), &none, 0);
 	if (ret && ret != -ENOENT && ret != -EBADF && ret != -EPERM)
-		differ(w, "DEL of a ghost, %u in set %u, gives %d", slot, set,
+		differ(w, "DEL of the stale %u in set %u gives %d", slot, set,
 		       ret);
 }
 
-static void drop_ghosts(struct world *w, unsigned int set, enum intended why)
+static void drop_all_stale(struct world *w, unsigned int set, enum intended why)
 {
 	unsigned int slot;
 
 	for (slot = 0; slot < SLOTS; slot++) {
-		if (w->members[set][slot].ghost)
-			drop_ghost(w, set, slot, why);
+		if (w->members[set][slot].stale)
+			drop_stale(w, set, slot, why);
 	}
 }
 
@@ -141,10 +141,10 @@ void intended_close(struct world *w, unsigned int slot)
 		} else if (m->foreign || set_is_member(w, set)) {
 			side_del(w, w->dev, set, slot);
 			met(w, m->foreign ? INTENDED_FOREIGN :
-					    INTENDED_GHOST_NESTED);
+					    INTENDED_STALE_NESTED);
 		} else {
-			m->ghost = serial;
-			met(w, INTENDED_GHOST);
+			m->stale = serial;
+			met(w, INTENDED_STALE);
 		}
 	}
 }
@@ -154,7 +154,7 @@ void intended_fork(struct world *w)
 	unsigned int set;
 
 	for (set = 0; w->dev >= 0 && set < SETS; set++)
-		drop_ghosts(w, set, INTENDED_GHOST_FORKED);
+		drop_all_stale(w, set, INTENDED_STALE_FORKED);
 }
 
 void intended_open(struct world *w, unsigned int slot, uint32_t serial)
@@ -162,8 +162,8 @@ void intended_open(struct world *w, unsigned int slot, uint32_t serial)
 	unsigned int set;
 
 	for (set = 0; w->dev >= 0 && set < SETS; set++) {
-		if (w->members[set][slot].ghost == serial)
-			drop_ghost(w, set, slot, INTENDED_REVIVED);
+		if (w->members[set][slot].stale == serial)
+			drop_stale(w, set, slot, INTENDED_REVIVED);
 	}
 }
 
@@ -173,8 +173,8 @@ void intended_gone(struct world *w, uint32_t serial)
 
 	for (set = 0; set < SETS; set++) {
 		for (slot = 0; slot < SLOTS; slot++) {
-			if (w->members[set][slot].ghost == serial)
-				w->members[set][slot].ghost = 0;
+			if (w->members[set][slot].stale == serial)
+				w->members[set][slot].stale = 0;
 		}
 	}
 }
@@ -221,7 +221,7 @@ static void take_news_of(struct world *w, struct op *round, unsigned int set,
 		return;
 	met(w, INTENDED_KEPT);
 	round->set = set;
-	harvest_play_rounds(w, round);
+	wait_play_rounds(w, round);
 }
 
 static void take_news(struct world *w, const struct op *op)
@@ -315,9 +315,9 @@ const struct op *intended_change(struct world *w, const struct op *op,
 		met(w, INTENDED_SET_KEY);
 	}
 	if (op->fd >= SLOTS && op->verb == OP_ADD)
-		drop_ghosts(w, op->fd - SLOTS, INTENDED_GHOST_NESTED);
+		drop_all_stale(w, op->fd - SLOTS, INTENDED_STALE_NESTED);
 	if (op->events & ~EVENTS_KNOWN) {
-		other->door = DOOR_EPOLL_CTL;
+		other->entry = ENTRY_EPOLL_CTL;
 		other->hold = 0;
 		met(w, INTENDED_UNKNOWN_BITS);
 		check_unknown_bits(w, op);
@@ -335,9 +335,9 @@ void intended_made(struct world *w, struct change *change)
 		return;
 	f = op->fd < SLOTS ? slot_file(w, op->fd) : NULL;
 	change->is_epoll = f && f->kind == FILE_EPOLL;
-	change->ghost = m->ghost;
+	change->stale = m->stale;
 	if (op->verb == OP_DEL || (op->verb == OP_ADD && !change->result))
-		m->ghost = 0;
+		m->stale = 0;
 	if (change->is_epoll && op->verb == OP_ADD && !change->result) {
 		w->sides[w->ref]->ctl(set_fd(op->set, w->ref), EPOLL_CTL_DEL,
 				      target_fd(op->fd, w->ref), NULL, 0);
@@ -378,7 +378,7 @@ bool intended_result(struct world *w, const struct change *change, int result)
 	}
 	if (result == change->result)
 		return true;
-	if (change->ghost && op->verb == OP_DEL && !result &&
+	if (change->stale && op->verb == OP_DEL && !result &&
 	    (change->result == -EBADF || change->result == -ENOENT ||
 	     change->result == -EPERM)) {
 		met(w, INTENDED_STALE_DEL);

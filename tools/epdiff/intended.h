@@ -19,10 +19,10 @@
 struct world;
 
 enum intended {
-	INTENDED_GHOST,
+	INTENDED_STALE,
 	INTENDED_STALE_DEL,
-	INTENDED_GHOST_NESTED,
-	INTENDED_GHOST_FORKED,
+	INTENDED_STALE_NESTED,
+	INTENDED_STALE_FORKED,
 	INTENDED_REVIVED,
 	INTENDED_FOREIGN,
 	INTENDED_EPOLL_MEMBER,
@@ -70,13 +70,13 @@ void intended_settle(struct world *w);
 /**
  * struct change - a change and what became of it on one side
  * @op: the operation
- * @ghost: the device may have had a ghost of this number
+ * @stale: the device may have had this number stale
  * @is_epoll: the target is an in-tree epoll file
  * @result: of the reference side, 0 or -errno
  */
 struct change {
 	struct op op;
-	bool ghost;
+	bool stale;
 	bool is_epoll;
 	int result;
 };

@@ -27,12 +27,12 @@ bool change_holds(unsigned int set);
  * Return: as engine.wait
  */
 int change_flush_and_wait(struct world *w, struct epoll_event *out, int max,
-			  unsigned int door);
+			  unsigned int entry);
 
 /* OP_WAIT, OP_ROUNDS, OP_FAULT, OP_ASK. */
-void harvest_play(struct world *w, const struct op *op);
-void harvest_play_rounds(struct world *w, const struct op *op);
-void harvest_play_fault(struct world *w, const struct op *op);
-void harvest_play_ask(struct world *w, const struct op *op);
+void wait_play(struct world *w, const struct op *op);
+void wait_play_rounds(struct world *w, const struct op *op);
+void wait_play_fault(struct world *w, const struct op *op);
+void wait_play_ask(struct world *w, const struct op *op);
 
 #endif /* EPDIFF_LOCKSTEP_H */

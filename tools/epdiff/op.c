@@ -9,7 +9,7 @@
 
 /* The fields that a verb uses, in the order in which they are printed. */
 enum field {
-	F_KIND = 1, F_SET, F_FD, F_TO, F_EVENTS, F_DATA, F_N, F_MS, F_DOOR,
+	F_KIND = 1, F_SET, F_FD, F_TO, F_EVENTS, F_DATA, F_N, F_MS, F_ENTRY,
 	F_HOLD, F_FIRST, FIELDS,
 };
 
@@ -29,15 +29,15 @@ static const struct {
 	[OP_URGENT] = { "urgent", { F_FD } },
 	[OP_SHUT] = { "shut", { F_FD, F_N } },
 	[OP_RESET] = { "reset", { F_FD } },
-	[OP_ADD] = { "add", { F_SET, F_FD, F_EVENTS, F_DATA, F_DOOR, F_HOLD,
+	[OP_ADD] = { "add", { F_SET, F_FD, F_EVENTS, F_DATA, F_ENTRY, F_HOLD,
 			      F_FIRST } },
-	[OP_MOD] = { "mod", { F_SET, F_FD, F_EVENTS, F_DATA, F_DOOR, F_HOLD,
+	[OP_MOD] = { "mod", { F_SET, F_FD, F_EVENTS, F_DATA, F_ENTRY, F_HOLD,
 			      F_FIRST } },
-	[OP_DEL] = { "del", { F_SET, F_FD, F_DOOR, F_HOLD, F_FIRST } },
-	[OP_ODD] = { "odd", { F_SET, F_FD, F_EVENTS, F_N, F_DOOR, F_FIRST } },
-	[OP_WAIT] = { "wait", { F_SET, F_N, F_MS, F_DOOR, F_FIRST } },
-	[OP_ROUNDS] = { "rounds", { F_SET, F_N, F_DOOR, F_FIRST } },
-	[OP_FAULT] = { "fault", { F_SET, F_N, F_DOOR, F_FIRST } },
+	[OP_DEL] = { "del", { F_SET, F_FD, F_ENTRY, F_HOLD, F_FIRST } },
+	[OP_ODD] = { "odd", { F_SET, F_FD, F_EVENTS, F_N, F_ENTRY, F_FIRST } },
+	[OP_WAIT] = { "wait", { F_SET, F_N, F_MS, F_ENTRY, F_FIRST } },
+	[OP_ROUNDS] = { "rounds", { F_SET, F_N, F_ENTRY, F_FIRST } },
+	[OP_FAULT] = { "fault", { F_SET, F_N, F_ENTRY, F_FIRST } },
 	[OP_ASK] = { "ask", { F_SET, F_FIRST } },
 	[OP_RENEW] = { "renew", { F_SET } },
 	[OP_FORK] = { "fork", { F_N } },
@@ -47,7 +47,7 @@ static const struct {
 static const char *const field_names[FIELDS] = {
 	[F_KIND] = "kind", [F_SET] = "set", [F_FD] = "fd", [F_TO] = "to",
 	[F_EVENTS] = "events", [F_DATA] = "data", [F_N] = "n", [F_MS] = "ms",
-	[F_DOOR] = "door", [F_HOLD] = "hold", [F_FIRST] = "first",
+	[F_ENTRY] = "entry", [F_HOLD] = "hold", [F_FIRST] = "first",
 };
 
 static const struct {
@@ -132,8 +132,8 @@ static long field_get(const struct op *op, enum field field)
 		return op->data;
 	case F_MS:
 		return op->ms;
-	case F_DOOR:
-		return op->door;
+	case F_ENTRY:
+		return op->entry;
 	case F_HOLD:
 		return op->hold;
 	case F_FIRST:
@@ -197,8 +197,8 @@ static bool field_set(struct op *op, enum field which, char *text)
 	case F_MS:
 		op->ms = value;
 		return true;
-	case F_DOOR:
-		op->door = value;
+	case F_ENTRY:
+		op->entry = value;
 		return true;
 	case F_HOLD:
 		op->hold = value;
@@ -264,7 +264,7 @@ int op_simpler(struct op *op, unsigned int way)
 		op->hold = 0;
 		break;
 	case 1:
-		op->door = 0;
+		op->entry = 0;
 		break;
 	case 2:
 		op->first = 0;

@@ -64,7 +64,7 @@ enum odd {
  * @set: the set
  * @fd: the target, or the slot
  * @to: the other slot of OP_MAKE and OP_DUP
- * @door: by which call the device is asked
+ * @entry: by which call the device is asked
  * @hold: make this change in one call with the next one
  * @first: the side that is asked first
  * @ms: time-out of a wait
@@ -77,7 +77,7 @@ struct op {
 	uint8_t set;
 	uint8_t fd;
 	uint8_t to;
-	uint8_t door;
+	uint8_t entry;
 	uint8_t hold;
 	uint8_t first;
 	uint8_t ms;

@@ -217,16 +217,16 @@ static void play_op(struct world *w, const struct player *player,
 		change_play_odd(w, op);
 		break;
 	case OP_WAIT:
-		harvest_play(w, op);
+		wait_play(w, op);
 		break;
 	case OP_ROUNDS:
-		harvest_play_rounds(w, op);
+		wait_play_rounds(w, op);
 		break;
 	case OP_FAULT:
-		harvest_play_fault(w, op);
+		wait_play_fault(w, op);
 		break;
 	case OP_ASK:
-		harvest_play_ask(w, op);
+		wait_play_ask(w, op);
 		break;
 	case OP_RENEW:
 		/* It has the old one, which would live on. */

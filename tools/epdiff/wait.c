@@ -22,14 +22,14 @@
 #define ROUND_CALLS	(2 * EVENTS_MOST)
 
 /**
- * struct harvest - what came of one or more waits on one side
+ * struct taken - what came of one or more waits on one side
  * @ret: of the last wait, the number of events or -errno
  * @n: events so far
  * @again: one has come twice, so all have come
  * @changed: one has come twice with different events
  * @ev: the events, each once
  */
-struct harvest {
+struct taken {
 	int ret;
 	int n;
 	bool again;
@@ -46,7 +46,7 @@ static int by_data(const void *a, const void *b)
 	return x->events < y->events ? -1 : x->events > y->events;
 }
 
-static bool same_events(struct harvest h[2])
+static bool same_events(struct taken h[2])
 {
 	int i;
 
@@ -61,7 +61,7 @@ static bool same_events(struct harvest h[2])
 	return true;
 }
 
-static int describe(char *text, size_t size, const struct harvest *h)
+static int describe(char *text, size_t size, const struct taken *h)
 {
 	char names[128];
 	size_t len;
@@ -82,8 +82,8 @@ static int describe(char *text, size_t size, const struct harvest *h)
 	return len;
 }
 
-static void differ_harvest(struct world *w, const struct op *op,
-			   const char *what, const struct harvest h[2])
+static void differ_wait(struct world *w, const struct op *op,
+			const char *what, const struct taken h[2])
 {
 	char text[2][1200];
 
@@ -95,7 +95,7 @@ static void differ_harvest(struct world *w, const struct op *op,
 }
 
 /* Adds results to what has come already. */
-static void gather(struct harvest *h, const struct epoll_event *ev, int n)
+static void gather(struct taken *h, const struct epoll_event *ev, int n)
 {
 	int i, j;
 
@@ -132,22 +132,22 @@ static struct epoll_event *wait_room(bool untouched)
 }
 
 static void side_wait(struct world *w, const struct op *op, int side,
-		      struct harvest *h, int max, int ms)
+		      struct taken *h, int max, int ms)
 {
 	struct epoll_event *ev = wait_room(op->n & 1);
 
 	if (side == w->dev && change_holds(op->set))
-		h->ret = change_flush_and_wait(w, ev, max, op->door);
+		h->ret = change_flush_and_wait(w, ev, max, op->entry);
 	else
 		h->ret = w->sides[side]->wait(set_fd(op->set, side), ev, max,
-					      ms, op->door);
+					      ms, op->entry);
 	if (h->ret > 0)
 		gather(h, ev, h->ret);
 }
 
 /* Waits on one side until all that is ready has come. */
 static void side_round(struct world *w, const struct op *op, int side,
-		       struct harvest *h, int max)
+		       struct taken *h, int max)
 {
 	int calls;
 
@@ -159,7 +159,7 @@ static void side_round(struct world *w, const struct op *op, int side,
 	h->ret = -EOVERFLOW;
 }
 
-static void count(struct world *w, const struct harvest h[2])
+static void count(struct world *w, const struct taken h[2])
 {
 	w->tally.waits++;
 	w->tally.fruitful += h[0].ret > 0;
@@ -167,22 +167,22 @@ static void count(struct world *w, const struct harvest h[2])
 }
 
 static void complete_round(struct world *w, const struct op *op,
-			   struct harvest h[2], int max)
+			   struct taken h[2], int max)
 {
 	int i;
 
 	for (i = 0; i < 2; i++)
 		side_round(w, op, op->first ^ i, &h[op->first ^ i], max);
 	if (!same_events(h))
-		differ_harvest(w, op, ", until all have come", h);
+		differ_wait(w, op, ", until all have come", h);
 	if (h[0].changed || h[1].changed)
-		differ_harvest(w, op, h[0].changed ?
-			       ": the first says two things of one fd" :
-			       ": the second says two things of one fd", h);
+		differ_wait(w, op, h[0].changed ?
+			    ": the first says two things of one fd" :
+			    ": the second says two things of one fd", h);
 }
 
 static void both_wait(struct world *w, const struct op *op,
-		      struct harvest h[2], int max)
+		      struct taken h[2], int max)
 {
 	int i;
 
@@ -191,9 +191,9 @@ static void both_wait(struct world *w, const struct op *op,
 		side_wait(w, op, op->first ^ i, &h[op->first ^ i], max, op->ms);
 	count(w, h);
 	if (h[0].ret != h[1].ret)
-		differ_harvest(w, op, "", h);
+		differ_wait(w, op, "", h);
 	else if (h[0].again || h[1].again)
-		differ_harvest(w, op, ": one fd twice in one result", h);
+		differ_wait(w, op, ": one fd twice in one result", h);
 }
 
 /* Limits that are not valid, for some values of n. */
@@ -204,10 +204,10 @@ static int odd_limit(int n)
 	return n < 0 ? limits[-n % 4] : n % (EVENTS_MOST + 1);
 }
 
-void harvest_play(struct world *w, const struct op *op)
+void wait_play(struct world *w, const struct op *op)
 {
 	int max = odd_limit(op->n);
-	struct harvest h[2];
+	struct taken h[2];
 
 	if (op->ms || max <= 0 || max > EVENTS_MOST)
 		change_flush(w);
@@ -216,7 +216,7 @@ void harvest_play(struct world *w, const struct op *op)
 		return;
 	if (h[0].ret < max) {
 		if (!same_events(h))
-			differ_harvest(w, op, "", h);
+			differ_wait(w, op, "", h);
 		return;
 	}
 	w->tally.partial++;
@@ -226,10 +226,10 @@ void harvest_play(struct world *w, const struct op *op)
 	complete_round(w, op, h, max);
 }
 
-void harvest_play_rounds(struct world *w, const struct op *op)
+void wait_play_rounds(struct world *w, const struct op *op)
 {
 	int max = 1 + (unsigned int)op->n % EVENTS_MOST;
-	struct harvest h[2];
+	struct taken h[2];
 
 	both_wait(w, op, h, max);
 	if (!w->verdict.found && h[0].ret >= 0)
@@ -253,34 +253,34 @@ static struct epoll_event *short_room(int room)
 }
 
 static void side_fault(struct world *w, const struct op *op, int side,
-		       struct harvest *h, int room)
+		       struct taken *h, int room)
 {
 	struct epoll_event *ev = short_room(room);
 
 	memset(ev, 0xa5, room * sizeof(*ev));
 	h->ret = w->sides[side]->wait_raw(set_fd(op->set, side), ev,
-					  EVENTS_MOST, op->door);
+					  EVENTS_MOST, op->entry);
 	if (h->ret > 0)
 		gather(h, ev, h->ret > room ? room : h->ret);
 }
 
-void harvest_play_fault(struct world *w, const struct op *op)
+void wait_play_fault(struct world *w, const struct op *op)
 {
 	int room = (unsigned int)op->n % 8, i;
-	struct harvest h[2];
+	struct taken h[2];
 
 	memset(h, 0, sizeof(h));
 	for (i = 0; i < 2; i++)
 		side_fault(w, op, op->first ^ i, &h[op->first ^ i], room);
 	count(w, h);
 	if (h[0].ret != h[1].ret) {
-		differ_harvest(w, op, "", h);
+		differ_wait(w, op, "", h);
 		return;
 	}
 	if (same_events(h))
 		return;
 	if (h[0].ret < room) {
-		differ_harvest(w, op, "", h);
+		differ_wait(w, op, "", h);
 		return;
 	}
 	/* As many as fit, but others: see to it that none was lost. */
@@ -290,7 +290,7 @@ void harvest_play_fault(struct world *w, const struct op *op)
 	complete_round(w, op, h, EVENTS_MOST);
 }
 
-void harvest_play_ask(struct world *w, const struct op *op)
+void wait_play_ask(struct world *w, const struct op *op)
 {
 	struct pollfd pfds[2];
 	int i;

@@ -37,7 +37,7 @@
  * @foreign: a child has added it, which is gone
  * @events: what it is asked for
  * @data: its user data
- * @ghost: serial of a file whose number was closed while the file lived on;
+ * @stale: serial of a file whose number was closed while the file lived on;
  *	the device may still have it; 0: none
  */
 struct member {
@@ -45,7 +45,7 @@ struct member {
 	bool foreign;
 	uint32_t events;
 	uint64_t data;
-	uint32_t ghost;
+	uint32_t stale;
 };
 
 /**
