@@ -20,7 +20,7 @@
 
 #include "cancel.h"
 #include "entry.h"
-#include "ring.h"
+#include "uring.h"
 
 /*
  * What an fd number last referred to.  This only decides which call is tried

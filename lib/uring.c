@@ -18,7 +18,7 @@
 #include <linux/io_uring.h>
 
 #include "entry.h"
-#include "ring.h"
+#include "uring.h"
 
 /* Older headers lack these. */
 #define SETUP_NO_MMAP		(1U << 14)
