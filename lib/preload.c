@@ -53,7 +53,7 @@ static void set_guess(int epfd, enum found found)
 /* It was opened here, inherited over execve(2), or received by a socket. */
 static void found_device(int epfd)
 {
-	devepoll_ring_expect_sets();
+	devepoll_uring_expect_sets();
 	set_guess(epfd, FOUND_DEVICE);
 }
 
@@ -357,11 +357,11 @@ static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 {
 	switch (nr) {
 	case SYS_io_uring_setup:
-		return devepoll_ring_setup(a, (void *)b);
+		return devepoll_uring_setup(a, (void *)b);
 	case SYS_io_uring_enter:
-		return devepoll_ring_enter(a, b, c, d, (const void *)e, f);
+		return devepoll_uring_enter(a, b, c, d, (const void *)e, f);
 	case SYS_io_uring_register:
-		return devepoll_ring_register(a, b, (void *)c, d);
+		return devepoll_uring_register(a, b, (void *)c, d);
 	case SYS_epoll_create:
 		return (int)a > 0 ? create(0) : -EINVAL;
 	case SYS_epoll_create1:

@@ -80,11 +80,11 @@ struct view {
 };
 
 /**
- * devepoll_ring_expect_sets() - note that the process has an instance now
+ * devepoll_uring_expect_sets() - note that the process has an instance now
  *
  * Before this call, no ring can contain an entry for the device.
  */
-void devepoll_ring_expect_sets(void)
+void devepoll_uring_expect_sets(void)
 {
 	atomic_store_explicit(&sets_expected, true, memory_order_relaxed);
 }
@@ -167,7 +167,7 @@ static unsigned int remember_ring(const struct io_uring_params *params,
 }
 
 /**
- * devepoll_ring_setup() - io_uring_setup(2)
+ * devepoll_uring_setup() - io_uring_setup(2)
  * @entries: as for io_uring_setup(2)
  * @params: as for io_uring_setup(2)
  *
@@ -180,7 +180,7 @@ static unsigned int remember_ring(const struct io_uring_params *params,
  * -ENOMEM: there are too many kinds of rings, or the ring can't be told apart
  * from another kind.
  */
-long devepoll_ring_setup(unsigned int entries, void *params)
+long devepoll_uring_setup(unsigned int entries, void *params)
 {
 	struct io_uring_params *p = params;
 	unsigned int number, flags;
@@ -475,7 +475,7 @@ static void look(int fd)
 }
 
 /**
- * devepoll_ring_enter() - io_uring_enter(2)
+ * devepoll_uring_enter() - io_uring_enter(2)
  * @fd: as for io_uring_enter(2)
  * @to_submit: as for io_uring_enter(2)
  * @min_complete: as for io_uring_enter(2)
@@ -485,9 +485,9 @@ static void look(int fd)
  *
  * Return: as io_uring_enter(2).
  */
-long devepoll_ring_enter(int fd, unsigned int to_submit,
-			 unsigned int min_complete, unsigned int flags,
-			 const void *arg, size_t size)
+long devepoll_uring_enter(int fd, unsigned int to_submit,
+			  unsigned int min_complete, unsigned int flags,
+			  const void *arg, size_t size)
 {
 	if (to_submit && are_sets_expected() &&
 	    !(flags & ENTER_REGISTERED_RING))
@@ -497,7 +497,7 @@ long devepoll_ring_enter(int fd, unsigned int to_submit,
 }
 
 /**
- * devepoll_ring_register() - io_uring_register(2)
+ * devepoll_uring_register() - io_uring_register(2)
  * @fd: as for io_uring_register(2)
  * @opcode: as for io_uring_register(2)
  * @arg: as for io_uring_register(2)
@@ -510,8 +510,8 @@ long devepoll_ring_enter(int fd, unsigned int to_submit,
  * Return: as io_uring_register(2), or
  * -EINVAL: the call is refused.
  */
-long devepoll_ring_register(int fd, unsigned int opcode, void *arg,
-			    unsigned int nr)
+long devepoll_uring_register(int fd, unsigned int opcode, void *arg,
+			     unsigned int nr)
 {
 	unsigned int what = opcode & ~REGISTER_USE_REGISTERED;
 

@@ -3,18 +3,18 @@
  * How the preload library handles the rings of a program that changes its
  * interest lists with io_uring entries.
  */
-#ifndef DEVEPOLL_RING_H
-#define DEVEPOLL_RING_H
+#ifndef DEVEPOLL_URING_H
+#define DEVEPOLL_URING_H
 
 #include "internal.h"
 
-DEVEPOLL_HIDDEN void devepoll_ring_expect_sets(void);
-DEVEPOLL_HIDDEN long devepoll_ring_setup(unsigned int entries, void *params);
-DEVEPOLL_HIDDEN long devepoll_ring_enter(int fd, unsigned int to_submit,
-					 unsigned int min_complete,
-					 unsigned int flags, const void *arg,
-					 size_t size);
-DEVEPOLL_HIDDEN long devepoll_ring_register(int fd, unsigned int opcode,
-					    void *arg, unsigned int nr);
+DEVEPOLL_HIDDEN void devepoll_uring_expect_sets(void);
+DEVEPOLL_HIDDEN long devepoll_uring_setup(unsigned int entries, void *params);
+DEVEPOLL_HIDDEN long devepoll_uring_enter(int fd, unsigned int to_submit,
+					  unsigned int min_complete,
+					  unsigned int flags, const void *arg,
+					  size_t size);
+DEVEPOLL_HIDDEN long devepoll_uring_register(int fd, unsigned int opcode,
+					     void *arg, unsigned int nr);
 
-#endif /* DEVEPOLL_RING_H */
+#endif /* DEVEPOLL_URING_H */
