@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Pages that a user makes the kernel hold count against RLIMIT_MEMLOCK.
- */
+/* Pages that the kernel holds for a user count against RLIMIT_MEMLOCK. */
 #ifndef DEVEPOLL_CHARGE_H
 #define DEVEPOLL_CHARGE_H
 
@@ -15,7 +13,7 @@
  * @user: who pays
  * @nr: how many pages
  *
- * The limit is the caller's; CAP_IPC_LOCK has none, as with mlock(2).
+ * The limit is the caller's.  As with mlock(2), CAP_IPC_LOCK lifts it.
  *
  * Return: 0, or -ENOMEM above the limit.
  */
@@ -33,7 +31,7 @@ static inline int dep_charge_pages(struct user_struct *user, unsigned long nr)
 }
 
 /**
- * dep_uncharge_pages() - give a charge back
+ * dep_uncharge_pages() - take back a charge
  * @user: who was charged
  * @nr: how many pages
  */

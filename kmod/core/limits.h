@@ -13,22 +13,21 @@
 #define DEP_MAX_FDS_MOST	(1024 * 1024)
 
 /*
- * Items of one watched file, over all instances, and wait-queue heads of one
- * file: the work of a wake-up, and of the close, with interrupts or preemption
- * off.  Most files have one head; a signalfd has one per process that adds it.
+ * Items of one watched file in all instances, and wait-queue heads of one file.
+ * They bound the work of a wake-up, and of the close, with interrupts or
+ * preemption off.  Most files have one head; a signalfd has one per process
+ * that adds it.
  */
 #define DEP_ITEMS_PER_FILE	4096
 #define DEP_HEADS_PER_FILE	4096
 
 /*
- * Items of one fd number in one set, each of another file: they are looked
- * through with interrupts off.
+ * Items of one fd number in one set, each of another file.  They are searched
+ * with interrupts off.
  */
 #define DEP_ITEMS_PER_NUMBER	64
 
-/*
- * Of what all share the last part is root's: one of so many.
- */
+/* Of what all users share, one part in so many is left to root. */
 #define DEP_ROOT_PART		16
 
 /*
@@ -38,102 +37,106 @@
 #define DEP_MAX_FD		(2 * 1024 * 1024 - 1)
 
 /*
- * The tables of 64 that find a set's fds by their numbers.  Those that a set
- * with scattered numbers has beside so many, and one for so many fds, count as
- * watches, so many each: they take no more memory than these.
+ * Tables of 64 pointers find a set's fds by their numbers.  DEP_TABLES_FREE of
+ * them are free, and one for every DEP_TABLES_FREE_FDS fds.  Each further
+ * table, in a set with scattered numbers, counts as DEP_TABLE_CHARGE watches,
+ * since it takes no more memory than these.
  */
 #define DEP_TABLES_FREE		2
 #define DEP_TABLES_FREE_FDS	8
 #define DEP_TABLE_CHARGE	2
 
 /*
- * Entries that one write() handles between two looks at the scheduler.  They
- * stand on the stack, which kernels of today clear first.
+ * Entries that one write() handles between two calls of cond_resched().  They
+ * lie on the stack, which current kernels clear first.
  */
 #define DEP_WRITE_BATCH		16
 
 /*
- * Further opens of one set.  Each is a file, so it may have as many items, and
- * as many epoll sets around it, as any; and one wake-up of the set is for all.
+ * Further opens of one set.  Each is a file of its own, so it may have as many
+ * items, and as many epoll sets around it, as any other file; and one wake-up
+ * of the set is for all of them.
  */
 #define DEP_OPENS_MOST		8
 
 /*
- * Sets in sets: how many may stand in one chain, as with in-tree epoll, and
- * how many edges the searches of one ADD look at, with interrupts off.
+ * Sets in sets: how many may form one chain, as with in-tree epoll, and how
+ * many edges the searches of one ADD may look at, with interrupts off.
  */
 #define DEP_NEST_MOST		5
 #define DEP_NEST_EDGES		1024
 
-/* Items that a waiter asks between two holds of the instance's lock. */
+/* Items that a waiter polls between two holds of the instance's lock. */
 #define DEP_ASK_BATCH		16
 
-/* Items that it looks at in one such hold. */
+/* Items that a waiter looks at in one such hold. */
 #define DEP_LOOK_BATCH		64
 
-/* Buffers that a multishot command fills before others have their turn. */
+/* Buffers that a multishot command fills before it lets others have a turn. */
 #define DEP_URING_SHOTS		16
 
 /*
- * Who polls a set, or is a set around it, and is woken in the interrupt that
- * follows an event; if there are more, a worker wakes them a little later.
+ * Pollers of a set, and sets around it, that are woken in the interrupt that
+ * follows an event.  If there are more, a worker wakes them a little later.
  */
 #define DEP_POLLERS_AT_ONCE	8
 
 /*
  * How long the relay of a processor wakes pollers of all sets in interrupts,
- * and then one part in so many of its time; a worker does the rest.  One set is
- * not divided: it costs what its pollers are allowed to cost by epoll.
+ * and after that, one part in how many of its time.  A worker does the rest.
+ * One set is never divided: its cost is bounded by what epoll allows its
+ * pollers to cost.
  */
 #define DEP_RELAY_NS		(50 * NSEC_PER_USEC)
 #define DEP_RELAY_SHARE		4
 #define DEP_RELAY_DEBT_NS	(4 * DEP_RELAY_NS)
 
 /*
- * So many sets are served even when the time is over, if no more than so many
- * poll each: who causes an event finds it right after in all sets of a chain,
- * as with epoll, whatever others did.
+ * So many sets are served even when the time is used up, if each has no more
+ * than so many pollers.  So a task that causes an event finds it in all sets of
+ * a chain right after, as with epoll, whatever other tasks did.
  */
 #define DEP_RELAY_LEAST		DEP_NEST_MOST
 #define DEP_RELAY_POLLERS	2
 
 /*
- * What a set counts as where the clock stands still; a signal set, which has
- * DEP_SEND_NS, counts as no more.
+ * What a set counts as where the clock does not advance.  A signal set, which
+ * has DEP_SEND_NS, counts as no more.
  */
 #define DEP_RELAY_SET_NS	(5 * NSEC_PER_USEC)
 
 /*
- * How often it is looked whether a waiter that was woken has come: if not,
- * the next is woken at the second look.  A timer looks at DEP_WAKE_BATCH sets
- * at most, for DEP_RELAY_NS, and goes on after DEP_LATE_PAUSE_NS; so who does
- * not come is given up after 8 to 20 ms.
+ * How often the relay checks whether a waiter that was woken has come; if not,
+ * it wakes the next one at the second check.  A timer checks DEP_WAKE_BATCH
+ * sets at most, for DEP_RELAY_NS, and continues after DEP_LATE_PAUSE_NS; so a
+ * waiter that does not come is given up after 8 to 20 ms.
  */
 #define DEP_LATE_NS		(8 * NSEC_PER_MSEC)
 #define DEP_LATE_PAUSE_NS	(2 * NSEC_PER_MSEC)
 
 /*
- * If the worker of a relay gets no processor for DEP_LATE_NS, another one does
- * its work on any processor, for so long, and again after as much time: it
- * takes no more than a sixteenth of that.
+ * If the worker of a relay gets no processor for DEP_LATE_NS, another worker
+ * does its work on any processor, for DEP_RELAY_HELP_NS, and again after each
+ * further DEP_LATE_NS: a sixteenth of the time at most.
  */
 #define DEP_RELAY_HELP_NS	(DEP_LATE_NS / 16)
 
-/* Users whose sets a relay can tell apart, a power of two. */
+/* How many users' sets a relay can tell apart; a power of two. */
 #define DEP_RELAY_LANES		16
 
-/* How often memory for one result may go after it was faulted in. */
+/* How often the memory for one result may vanish after it was faulted in. */
 #define DEP_FAULTS_MOST		64
 
-/* Commands of rings that one interrupt wakes, or sleepers in one hold of L. */
+/* Commands of rings woken by one interrupt, or sleepers in one hold of L. */
 #define DEP_WAKE_BATCH		64
 
-/* Signal sets of one person that ask their files at the same time. */
+/* Signal sets of one person that poll their files at the same time. */
 #define DEP_ASKS_MOST		32
 
 /*
- * Files that a worker releases at the same time: so many of one user, or of
- * those whose number leaves the same rest; WQ_MAX_ACTIVE is 512 on old kernels.
+ * Files that workers release at the same time: users are hashed by uid to
+ * DEP_FPUT_USERS counters, and each allows DEP_FPUT_MOST releases.
+ * WQ_MAX_ACTIVE is 512 on old kernels.
  */
 #define DEP_FPUT_USERS		32
 #define DEP_FPUT_MOST		16
@@ -145,23 +148,23 @@
 #define DEP_ASKS_PERSONS	256
 
 /*
- * Signals that one interrupt sends for one set, or a worker between two looks
- * around; and how long a processor may send in interrupts.
+ * Signals that one interrupt, or one run of its worker, sends for one set; and
+ * how long a processor may send in interrupts.
  */
 #define DEP_SEND_BATCH		32
 #define DEP_SEND_NS		(2 * NSEC_PER_MSEC)
 
-/* Watches of all signal sets together, parameter max_signals. */
+/* Watches of all signal sets together: parameter max_signals. */
 #define DEP_SIGNALS_DEFAULT	(4 * 1024 * 1024)
 
 /*
- * Watches that one of a signal set counts as.  Each may stand in a queue of
- * signals, which the kernel takes apart with its lock of all tasks held.
+ * How many watches one watch of a signal set counts as.  Each may stand in a
+ * queue of signals, which the kernel takes apart with tasklist_lock held.
  */
 #define DEP_SIGNAL_CHARGE	4
 
 /*
- * Entries of a queue that are looked at, with interrupts off, to find out
+ * Entries of a queue that are searched, with interrupts off, to find out
  * whether a real-time signal still waits there.
  */
 #define DEP_PEER_SEARCH		65536
@@ -169,17 +172,17 @@
 /* Pages of mapped results of one set. */
 #define DEP_AREA_PAGES_MOST	1024
 
-/* The watch table: one bucket for so many pages of memory, within bounds. */
+/* The watch table: pages of memory for each bucket, and bounds of its size. */
 #define DEP_PAGES_PER_BUCKET	8
 #define DEP_BUCKET_BITS_LEAST	10
 #define DEP_BUCKET_BITS_MOST	18
 
-/* Watches of one user take at most this part of low memory, as epoll's do. */
+/* Watches of one user take at most this share of low memory, as in epoll. */
 #define DEP_WATCH_MEMORY_SHARE	25
 
 /*
- * How often a waiter looks whether the thread that reads the page set it
- * waits for still lives.
+ * How often a waiter checks that the thread that reads the page set it waits
+ * for is still alive.
  */
 #define DEP_READER_CHECK_NS	(10 * NSEC_PER_MSEC)
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sets in sets.  A cycle of sets would wake itself for ever, and asking one
- * would never end, so each item whose file is a set of ours has an edge here,
- * which is made before the item and is refused if it closed a cycle or made a
- * chain too long.
+ * Sets in sets.  A cycle of sets would wake itself for ever, and polling one
+ * would never end.  So each item whose file is a set of ours has an edge here.
+ * The edge is made before the item, and is refused if it would close a cycle or
+ * make a chain too long.
  *
- * One lock holds all edges: two threads that close a cycle from both ends meet
- * in it.  An edge goes when its item is unhooked, which the hook does before
- * an inner set can be freed; so under the lock every set that an edge leads to
- * is there.
+ * One lock guards all edges, so two threads that close a cycle from both ends
+ * can't miss each other.  An edge goes when its item is unhooked, which the
+ * hook does before an inner set can be freed.  So every set that an edge leads
+ * to exists while the lock is held.
  */
 #include <linux/err.h>
 #include <linux/list.h>
@@ -44,9 +44,9 @@ static u64 nest_search;
 
 /**
  * struct nest_walk - a search from one set in one direction
- * @down: to the sets inside; else to the sets around
+ * @down: towards the sets inside; otherwise towards the sets around
  * @target: the set that must not be found
- * @budget: how many edges may still be looked at
+ * @budget: how many more edges the search may look at
  */
 struct nest_walk {
 	bool down;
@@ -56,7 +56,7 @@ struct nest_walk {
 
 static int nest_height(struct dep_instance *inst, struct nest_walk *walk);
 
-/* The height that one edge gives the set it starts from. */
+/* The height that one edge adds to the set at which it starts. */
 static int nest_step(struct dep_instance *next, struct nest_walk *walk)
 {
 	int height;
@@ -69,7 +69,7 @@ static int nest_step(struct dep_instance *next, struct nest_walk *walk)
 }
 
 /*
- * How many sets stand above each other in one direction, beside this one.
+ * The length of the longest chain of sets in one direction, without this one.
  * There is no cycle yet and no chain is longer than DEP_NEST_MOST, so this
  * recurses no deeper.
  */
@@ -112,7 +112,7 @@ static int nest_check(struct dep_instance *outer, struct dep_instance *inner)
 	};
 	int below, above;
 
-	/* However many opens it has: a wake-up is for all who are around it. */
+	/* Not per open: one wake-up of the set is for all sets around it. */
 	if (inner->nr_outer >= DEP_ITEMS_PER_FILE)
 		return -ENOSPC;
 	nest_search++;
@@ -134,8 +134,8 @@ static int nest_check(struct dep_instance *outer, struct dep_instance *inner)
  * @inner: the inner set; the caller has a reference on its file
  *
  * Return: the edge, owned by the item; or an ERR_PTR:
- * -ELOOP: a cycle, a chain of more than DEP_NEST_MOST sets, or too many sets
- * to look at;
+ * -ELOOP: a cycle, a chain of more than DEP_NEST_MOST sets, or too many sets to
+ * search;
  * -ENOSPC: the inner set is in DEP_ITEMS_PER_FILE sets;
  * -ENOMEM: no memory.
  */
@@ -168,7 +168,7 @@ struct dep_nest *dep_nest_link(struct dep_instance *outer,
 
 /**
  * dep_nest_cut() - take a set out of another
- * @nest: the edge; cut already is fine too
+ * @nest: the edge; it may have been cut already
  *
  * Context: any but an interrupt; may be called under L.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Sets in sets: who is in whom, so that no cycle is made.
- */
+/* Sets in sets: which set is in which, so that no cycle is made. */
 #ifndef DEVEPOLL_NEST_H
 #define DEVEPOLL_NEST_H
 
@@ -11,8 +9,8 @@ struct dep_instance;
 struct dep_nest;
 
 /*
- * Whether a set in a set has events: dep_ready_poll(), which asks files, and so
- * may come here again.
+ * Polls a set that is in another one.  This is dep_ready_poll(), which polls
+ * files, and so may come back here.
  */
 extern __poll_t (*dep_nest_poll)(struct dep_instance *inner,
 				 unsigned int depth);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who answers for a set: as with the kernel's own limits of namespaces, the
- * owner of the outermost one answers for whoever is in it.
+ * Who is accountable for a set.  As with the kernel's own limits on namespaces,
+ * the owner of the outermost namespace is accountable for everyone in it.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -11,11 +11,12 @@
 #include "core/person.h"
 
 /**
- * dep_person_of() - who answers for a set that was opened with these?
- * @cred: the credentials; the person is good for as long as they live
+ * dep_person_of() - who is accountable for a set opened with these credentials?
+ * @cred: the credentials; the person is valid for as long as they live
  *
- * Subordinate users need a namespace to be of any use, and that belongs to who
- * made it.  Root makes namespaces for others, so each of his stands for itself.
+ * Subordinate uids are of use only in a namespace, and a namespace belongs to
+ * the user who made it.  Root makes namespaces for others, so each of root's
+ * counts as a person of its own.
  *
  * Return: the person.
  */
@@ -34,9 +35,9 @@ struct dep_person dep_person_of(const struct cred *cred)
 }
 
 /**
- * dep_person_is_exempt() - may the caller take what is left for root?
+ * dep_person_is_exempt() - may the caller take the part that is left for root?
  *
- * Return: true if he has CAP_SYS_RESOURCE, outside of any namespace.
+ * Return: true if it has CAP_SYS_RESOURCE in the initial namespace.
  */
 bool dep_person_is_exempt(void)
 {

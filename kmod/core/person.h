@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who answers for a set where something is short that is there once for all:
- * a user, with all the users that are his in namespaces of his own.
+ * Who is accountable for a set where a resource is shared by the whole system:
+ * a user, together with all users in the namespaces that this user made.
  */
 #ifndef DEVEPOLL_PERSON_H
 #define DEVEPOLL_PERSON_H
@@ -15,10 +15,10 @@ struct cred;
 struct user_namespace;
 
 /**
- * struct dep_person - who answers for a set
- * @uid: the user, as the first namespace has him
- * @ns: the namespace, if it is one that root made for others; to compare, never
- *	to look into
+ * struct dep_person - who is accountable for a set
+ * @uid: the user, as seen from the initial namespace
+ * @ns: the namespace, if root made it for others; to compare, never to
+ *	dereference
  */
 struct dep_person {
 	kuid_t uid;
@@ -26,7 +26,7 @@ struct dep_person {
 };
 
 /**
- * dep_person_is() - are two the same?
+ * dep_person_is() - are these two the same person?
  * @a: one
  * @b: the other
  *
@@ -38,15 +38,16 @@ static inline bool dep_person_is(struct dep_person a, struct dep_person b)
 }
 
 /**
- * dep_person_may_take() - may somebody take one more of what all share?
- * @own: how many he has
- * @used: how many all have
+ * dep_person_may_take() - may a person take one more of a shared resource?
+ * @own: how many this person has
+ * @used: how many are taken by everybody
  * @most: how many there are
  *
- * He leaves as many to others as he has, and a part to root: who comes later
- * finds something, however greedy those before him are.
+ * A person must leave as many to others as they have themselves, and a part to
+ * root.  So someone who comes later finds something left, however greedy those
+ * before them are.
  *
- * Return: true if he may.
+ * Return: true if they may.
  */
 static inline bool dep_person_may_take(unsigned long own, unsigned long used,
 				       unsigned long most)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What can be seen of a set from outside: its counters, and its fds in
- * /proc/PID/fdinfo.  The counters of all sets, those that are gone included,
- * stand added up in devepoll/stats of debugfs.
+ * /proc/PID/fdinfo.  The file devepoll/stats in debugfs shows the sums over all
+ * sets, including those that have been closed.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -19,11 +19,11 @@
 #include "core/item.h"
 #include "core/stats.h"
 
-/* All sets; nests L. */
+/* The list of all sets; nests L. */
 static DEFINE_MUTEX(stats_lock);
 static LIST_HEAD(stats_sets);
 
-/* What the sets that are gone have seen. */
+/* The sums over the sets that have been closed. */
 static struct dep_stats stats_gone;
 
 static struct dentry *stats_dir;
@@ -52,8 +52,8 @@ void dep_stats_join(struct dep_instance *inst)
 }
 
 /**
- * dep_stats_leave() - count a set that goes
- * @inst: the instance; nothing happens to it any more
+ * dep_stats_leave() - take a set that is closed out of the list
+ * @inst: the instance; nothing counts in it any more
  */
 void dep_stats_leave(struct dep_instance *inst)
 {
@@ -93,7 +93,7 @@ static int stats_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(stats);
 
 /**
- * dep_stats_init() - make the file of debugfs, where there is one
+ * dep_stats_init() - make the file in debugfs, if there is a debugfs
  */
 void __init dep_stats_init(void)
 {
@@ -102,7 +102,7 @@ void __init dep_stats_init(void)
 }
 
 /**
- * dep_stats_exit() - remove it
+ * dep_stats_exit() - remove the file in debugfs
  */
 void dep_stats_exit(void)
 {
@@ -110,13 +110,13 @@ void dep_stats_exit(void)
 }
 
 /**
- * dep_stats_get() - give the program the counters
+ * dep_stats_get() - copy the counters to the program
  * @inst: the instance
- * @arg: where to
- * @size: how many bytes the program has for them
+ * @arg: address to write to
+ * @size: how many bytes the program expects
  *
  * Return: 0;
- * -EFAULT: they can't be written there.
+ * -EFAULT: the address can't be written to.
  */
 long dep_stats_get(struct dep_instance *inst, void __user *arg, size_t size)
 {
@@ -149,9 +149,9 @@ long dep_stats_get(struct dep_instance *inst, void __user *arg, size_t size)
  * struct stats_line - one fd, as fdinfo shows it
  * @fd: the number
  * @events: the events asked for
- * @revents: those that wait, as far as they are known
+ * @revents: the events that wait, as far as they are known
  * @mode: DEP_MODE_*
- * @data: what the program gets back
+ * @data: the user data
  * @ready: it may be ready
  * @ino: inode number of its file
  * @dev: device of its file
@@ -168,16 +168,16 @@ struct stats_line {
 };
 
 /**
- * struct stats_place - how far fdinfo has come
+ * struct stats_place - how far fdinfo has got
  * @fd: the number
- * @nr: how many of its items were shown
+ * @nr: how many items of this number have been shown
  */
 struct stats_place {
 	unsigned int fd;
 	u32 nr;
 };
 
-/* The item of a place, or the first of the next number. */
+/* The item at a place, or else the first item of the next number. */
 static struct dep_item *stats_find(struct dep_instance *inst,
 				   struct stats_place *place)
 {
@@ -195,7 +195,7 @@ static struct dep_item *stats_find(struct dep_instance *inst,
 	return item;
 }
 
-/* The next item of the set; false if there is none. */
+/* Copies the next item of the set; false if there is none. */
 static bool stats_next(struct dep_instance *inst, struct stats_place *place,
 		       struct stats_line *line)
 {
@@ -205,7 +205,7 @@ static bool stats_next(struct dep_instance *inst, struct stats_place *place,
 	spin_lock_irq(&inst->lock);
 	item = stats_find(inst, place);
 	if (item) {
-		/* Hooked, so the hook has not let the file go yet. */
+		/* The hook has not let the file go yet: the item is hooked. */
 		inode = item->file ? file_inode(item->file) : NULL;
 		*line = (struct stats_line) {
 			.fd = item->fd,
@@ -242,7 +242,7 @@ static const char *stats_interface(const struct dep_instance *inst)
  * @inst: the instance
  * @seq: /proc/PID/fdinfo/FD of the set
  *
- * Fds that come or go meanwhile are listed or not.
+ * Fds that are added or removed meanwhile may or may not be listed.
  */
 void dep_stats_show(struct dep_instance *inst, struct seq_file *seq)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What can be seen of a set from outside.
- */
+/* What can be seen of a set from outside. */
 #ifndef DEVEPOLL_STATS_H
 #define DEVEPOLL_STATS_H
 

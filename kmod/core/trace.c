@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The tracepoints' bodies.
- */
+/* The bodies of the tracepoints. */
 #define CREATE_TRACE_POINTS
 #include "core/trace.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Tracepoints: what happens to the items of a set.
- */
+/* Tracepoints: what happens to the items of a set. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM devepoll
 
@@ -35,25 +33,25 @@ DECLARE_EVENT_CLASS(devepoll_item,
 		  __entry->data)
 );
 
-/* An fd has come into a set. */
+/* An fd was added to a set. */
 DEFINE_EVENT(devepoll_item, devepoll_add,
 	TP_PROTO(const struct dep_item *item),
 	TP_ARGS(item)
 );
 
-/* The program has taken an fd out of its set. */
+/* The program removed an fd from its set. */
 DEFINE_EVENT(devepoll_item, devepoll_remove,
 	TP_PROTO(const struct dep_item *item),
 	TP_ARGS(item)
 );
 
-/* An fd has left its set, because its file or its number was closed. */
+/* An fd left its set because its file or its number was closed. */
 DEFINE_EVENT(devepoll_item, devepoll_close,
 	TP_PROTO(const struct dep_item *item),
 	TP_ARGS(item)
 );
 
-/* A file has woken a set that wants to know. */
+/* A file woke a set with an event that the set asked for. */
 TRACE_EVENT(devepoll_event,
 	TP_PROTO(const struct dep_item *item, u32 key),
 	TP_ARGS(item, key),
@@ -71,7 +69,7 @@ TRACE_EVENT(devepoll_event,
 		  __entry->key)
 );
 
-/* A program has taken events. */
+/* A program took events. */
 TRACE_EVENT(devepoll_harvest,
 	TP_PROTO(const struct dep_instance *inst, u32 nr),
 	TP_ARGS(inst, nr),

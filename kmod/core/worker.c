@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work that can't be done where it comes up: asking files where nobody waits
- * for the answer, and releasing a file whose last reference was ours.  A
- * release may sleep for as long as a socket lingers, so each is a work of its
- * own.
+ * Work that can't be done where it comes up: polling files for which no task
+ * waits, and releasing a file whose last reference was ours.  A release may
+ * sleep for as long as a socket lingers, so each one is a work of its own.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
@@ -21,7 +20,7 @@
  * struct worker_fput - a file to be released
  * @work: the work
  * @file: the file
- * @pending: counts it until it has been released
+ * @pending: counts the file until it has been released
  */
 struct worker_fput {
 	struct work_struct work;
@@ -29,12 +28,12 @@ struct worker_fput {
 	atomic_t *pending;
 };
 
-/* By person, with a lock for the list and the references in it. */
+/* One entry for each person.  The lock guards the list and the references. */
 static LIST_HEAD(worker_asks);
 static unsigned int worker_nr_asks;
 static DEFINE_MUTEX(worker_asks_lock);
 
-/* Its own, since releases may sleep; and how many do, by hash of the user. */
+/* A queue apart, since releases may sleep; how many do, by hash of the uid. */
 static struct workqueue_struct *worker_fputs;
 static atomic_t worker_pending[DEP_FPUT_USERS];
 
@@ -47,7 +46,7 @@ static void fput_work(struct work_struct *work)
 	kfree(put);
 }
 
-/* Who opened the file pays, and so has a reason to let its release end. */
+/* The opener of the file pays, and so has a reason to let its release end. */
 static atomic_t *fput_pending(const struct file *file)
 {
 	return &worker_pending[__kuid_val(file->f_cred->uid) % DEP_FPUT_USERS];
@@ -57,10 +56,11 @@ static atomic_t *fput_pending(const struct file *file)
  * dep_worker_fput() - drop what may be the last reference on a file
  * @file: the file
  *
- * The release does not wait until the calling thread, which may sleep first,
- * returns to user space, as it would after fput().  But it does if the same
- * user has files enough whose release goes on: he must not fill the workers.
- * In a worker of a signal set the kernel's worker for late releases does it.
+ * A worker does the release, so it doesn't have to wait, as it would after
+ * fput(), until the calling thread returns to user space; the thread may sleep
+ * before that.  If too many releases for the same user are pending, fput() is
+ * used after all: one user must not occupy all workers.  Called in a worker of
+ * a signal set, that fput() leaves the release to the kernel's delayed work.
  *
  * Context: process; may sleep for memory.
  */
@@ -104,7 +104,7 @@ static struct dep_asks *asks_new(struct dep_person person)
 	return NULL;
 }
 
-/* Takes a reference on the person's queue, or puts @own into its place. */
+/* Takes a reference on the person's queue; adds @own if there is none yet. */
 static struct dep_asks *asks_find(struct dep_person person,
 				  struct dep_asks *own)
 {
@@ -133,10 +133,10 @@ static struct dep_asks *asks_find(struct dep_person person,
 
 /**
  * dep_asks_get() - find or make the queue of a person's signal sets
- * @person: the person; good until dep_asks_put()
+ * @person: the person; valid until dep_asks_put()
  *
- * ->poll() may sleep for as long as the file's owner likes, so each person has
- * a queue of his own to fill.
+ * ->poll() may sleep for as long as the file's owner likes, so each person can
+ * only fill a queue of their own.
  *
  * Context: process; sleeps.
  * Return: the queue, or an ERR_PTR:
@@ -149,7 +149,7 @@ struct dep_asks *dep_asks_get(struct dep_person person)
 
 	if (asks)
 		return asks;
-	/* Without the lock: others wait for it to close theirs. */
+	/* Not under the lock: others need it to close their sets. */
 	own = asks_new(person);
 	if (!own)
 		return ERR_PTR(-ENOMEM);
@@ -160,8 +160,8 @@ struct dep_asks *dep_asks_get(struct dep_person person)
 }
 
 /**
- * dep_asks_put() - let go of the queue of a person's signal sets
- * @asks: the queue; nothing of the caller is in it
+ * dep_asks_put() - drop a reference on the queue of a person's signal sets
+ * @asks: the queue; nothing of the caller is queued there any more
  *
  * Context: process; sleeps.
  */
@@ -181,20 +181,20 @@ void dep_asks_put(struct dep_asks *asks)
 }
 
 /**
- * dep_worker_init() - make the queue
+ * dep_worker_init() - make the queue for releases
  *
  * Return: 0, or -ENOMEM.
  */
 int __init dep_worker_init(void)
 {
-	/* Never more than it may run at once: none waits for another. */
+	/* Enough for all works at once, so that none waits for another. */
 	worker_fputs = alloc_workqueue("devepoll_fput", WQ_UNBOUND,
 				       DEP_FPUT_USERS * DEP_FPUT_MOST);
 	return worker_fputs ? 0 : -ENOMEM;
 }
 
 /**
- * dep_worker_exit() - finish all work and destroy the queue
+ * dep_worker_exit() - finish all releases and destroy the queue
  */
 void dep_worker_exit(void)
 {

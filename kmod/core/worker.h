@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Work that can't be done where it comes up, and the queue for it.
- */
+/* Work that can't be done where it comes up, and the queues for it. */
 #ifndef DEVEPOLL_WORKER_H
 #define DEVEPOLL_WORKER_H
 
@@ -13,10 +11,11 @@
 struct file;
 
 /**
- * struct dep_asks - the queue in which one person's signal sets ask their files
+ * struct dep_asks - the queue in which one person's signal sets poll their
+ * files
  * @link: in the list of worker.c
- * @refs: his signal sets
- * @person: const: the person; good for as long as one of them lives
+ * @refs: how many signal sets the person has
+ * @person: const: the person; valid while one of these sets lives
  * @queue: const: the queue
  */
 struct dep_asks {
