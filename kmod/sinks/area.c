@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory of the device for results: an array that the program maps and reads.
- * In the extended interface it comes with the first mapping and stays as long
- * as the instance, and the program names places in it when it waits.  In
- * /dev/poll the program makes it and frees it, and mappings are counted.
- * Nothing is read back from it.
+ * In the extended interface the first mapping makes it, it lives as long as the
+ * instance, and the program names places in it when it waits.  In /dev/poll the
+ * program makes it and frees it, and the mappings are counted.  The kernel
+ * never reads it.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -68,7 +68,7 @@ static int area_make(struct dep_instance *inst, u32 nr)
 		dep_uncharge_pages(inst->user, nr);
 		return err;
 	}
-	/* Pairs with dep_area_find(): whoever sees the length sees the rest. */
+	/* Pairs with dep_area_find(): a reader of the length sees the rest. */
 	smp_store_release(&area->nr, nr);
 	return 0;
 }
@@ -76,7 +76,7 @@ static int area_make(struct dep_instance *inst, u32 nr)
 static vm_fault_t area_vm_fault(struct vm_fault *vmf)
 {
 	struct dep_instance *inst = vmf->vma->vm_private_data;
-	/* It begins there, or, in /dev/poll, at 0. */
+	/* The memory begins at this offset, or, in /dev/poll, at 0. */
 	pgoff_t nr = vmf->pgoff & ((DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT) - 1);
 
 	if (nr >= inst->area.nr)
@@ -102,15 +102,15 @@ static void area_give(struct dep_instance *inst, struct vm_area_struct *vma,
 }
 
 /**
- * dep_area_map() - map the memory for the program, to read
- * @inst: the instance; it lives as long as the mapping, which has its file
- * @vma: what mmap(2) has made so far, at DEVEPOLL_MAP_EVENTS
+ * dep_area_map() - map the memory read-only for the program
+ * @inst: the instance; it outlives the mapping, which holds its file
+ * @vma: the area that mmap(2) has set up so far, at DEVEPOLL_MAP_EVENTS
  *
- * The first mapping makes the memory.
+ * The first mapping allocates the memory.
  *
  * Context: process, mmap_lock held for writing.
  * Return: 0;
- * -EINVAL: too large, or another size than before;
+ * -EINVAL: too large, or not the size of the first mapping;
  * -EACCES: the first mapping, of an open that can't change the set;
  * -EBUSY: a set of the 2001 interface, or a signal set;
  * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
@@ -155,7 +155,7 @@ static const struct vm_operations_struct area_slots_vm_ops = {
 	.close = area_vm_close,
 };
 
-/* Puts @fresh, charged as far as it is more, in the place of what there is. */
+/* Replaces the memory by @fresh, whose surplus over it is charged already. */
 static void area_replace(struct dep_instance *inst, struct dep_area fresh)
 {
 	struct dep_area old = inst->area;
@@ -173,11 +173,11 @@ static void area_replace(struct dep_instance *inst, struct dep_area fresh)
  * @inst: the instance
  * @slots: for how many results
  *
- * It takes the place of what was made before.
+ * It replaces the memory that an earlier call made.
  *
  * Context: process.
  * Return: 0;
- * -EPERM: it is mapped, or a call writes to it;
+ * -EPERM: the memory is mapped, or a call writes to it;
  * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
  */
 int dep_area_alloc(struct dep_instance *inst, u32 slots)
@@ -211,7 +211,7 @@ out:
  * Context: process.
  * Return: 0;
  * -EINVAL: there is none;
- * -EBUSY: it is mapped, or a call writes to it.
+ * -EBUSY: the memory is mapped, or a call writes to it.
  */
 int dep_area_retire(struct dep_instance *inst)
 {
@@ -230,12 +230,12 @@ int dep_area_retire(struct dep_instance *inst)
 
 /**
  * dep_area_map_slots() - map the memory of a set of /dev/poll
- * @inst: the instance; it lives as long as the mapping, which has its file
- * @vma: what mmap(2) has made so far
+ * @inst: the instance; it outlives the mapping, which holds its file
+ * @vma: the area that mmap(2) has set up so far
  *
  * Context: process, mmap_lock held for writing.
  * Return: 0;
- * -EINVAL: there is none, or not all of it, or not from its start.
+ * -EINVAL: there is no memory, or the mapping does not cover all of it.
  */
 int dep_area_map_slots(struct dep_instance *inst, struct vm_area_struct *vma)
 {
@@ -254,7 +254,7 @@ int dep_area_map_slots(struct dep_instance *inst, struct vm_area_struct *vma)
 
 /**
  * dep_area_free() - free the memory, if there is any
- * @inst: the instance; it is not mapped, and nobody else knows it any more
+ * @inst: the instance; it is not mapped, and nobody else can reach it any more
  */
 void dep_area_free(struct dep_instance *inst)
 {

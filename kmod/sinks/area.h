@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of the device that results of the extended interface, or of /dev/poll,
- * can go to.
+ * Memory of the device to which the extended interface, or /dev/poll, can write
+ * results.
  */
 #ifndef DEVEPOLL_AREA_H
 #define DEVEPOLL_AREA_H
@@ -25,13 +25,13 @@ void dep_area_free(struct dep_instance *inst);
  * @offset: where it begins, in bytes
  * @nr: for how many events
  *
- * Return: the place, which stays as long as the instance, or NULL if it is not
- * within the mapping or not aligned.
+ * Return: the place, which is valid as long as the instance lives, or NULL if
+ * it is not within the mapping or not aligned.
  */
 static inline struct devepoll_event *dep_area_find(struct dep_instance *inst,
 						   u64 offset, u32 nr)
 {
-	/* Pairs with area_make(). */
+	/* Pairs with the release in area_make(). */
 	u64 size = (u64)smp_load_acquire(&inst->area.nr) << PAGE_SHIFT;
 	u64 length = (u64)nr * sizeof(struct devepoll_event);
 
@@ -44,11 +44,11 @@ static inline struct devepoll_event *dep_area_find(struct dep_instance *inst,
 /**
  * dep_area_pin() - let a call of /dev/poll write to the memory
  * @inst: the instance
- * @results: the results of the call; told where they go, and how many fit
+ * @results: the results of the call; told where they go and how many fit
  *
  * The call counts as a mapping until dep_area_unpin(), so the memory stays.
  *
- * Return: false if it is not mapped.
+ * Return: false if the memory is not mapped.
  */
 static inline bool dep_area_pin(struct dep_instance *inst,
 				struct dep_results *results)
@@ -61,7 +61,7 @@ static inline bool dep_area_pin(struct dep_instance *inst,
 }
 
 /**
- * dep_area_is_used() - is it mapped, or does a call write to it?
+ * dep_area_is_used() - is the memory mapped, or does a call write to it?
  * @inst: the instance; dep_instance.map_lock is held
  */
 static inline bool dep_area_is_used(struct dep_instance *inst)
@@ -70,7 +70,7 @@ static inline bool dep_area_is_used(struct dep_instance *inst)
 }
 
 /**
- * dep_area_unpin() - the call has written
+ * dep_area_unpin() - end what dep_area_pin() began
  * @inst: the instance
  */
 static inline void dep_area_unpin(struct dep_instance *inst)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The page sets: two arrays of struct pollfd that user space maps and reads,
- * one filled by wake-ups while the program reads the other.
+ * The page sets: two arrays of struct pollfd that user space maps and reads.
+ * Wake-ups fill one of them while the program reads the other.
  *
- * Nothing is ever read back from the mapped pages.  What the kernel has to
- * know of a slot stands in the item and in the index, which follows the two
- * sets in the kernel's mapping and is not in the program's.
+ * The kernel never reads the mapped pages.  What it has to know of a slot
+ * stands in the item and in the index, which follows the two page sets in the
+ * kernel's mapping and is not in the program's.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -22,7 +22,7 @@
 #include "core/waiter.h"
 #include "sinks/pages.h"
 
-/* The two sets, and the index: a pointer is as large as a slot. */
+/* The two page sets, and the index: a pointer is as large as a slot. */
 #define PAGES_PARTS	3
 #define PAGES_MAPPED	2
 
@@ -83,7 +83,7 @@ const struct dep_sink dep_pages_sink = {
 	.forget = pages_forget,
 };
 
-/* Frees what @pages has beyond @kept pages of each part. */
+/* Frees the pages of @pages beyond the first @kept of each part. */
 static void pages_release(struct dep_pages *pages, u32 kept)
 {
 	u32 part, i;
@@ -103,7 +103,7 @@ static void pages_release(struct dep_pages *pages, u32 kept)
 	kvfree(pages->pages);
 }
 
-/* Makes @fresh of @per_set pages a part, the first of them those of @old. */
+/* Makes @fresh of @per_set pages a part; the first ones are those of @old. */
 static int pages_grow(struct dep_pages *fresh, const struct dep_pages *old,
 		      u32 per_set)
 {
@@ -143,7 +143,7 @@ err_release:
 	return -ENOMEM;
 }
 
-/* Puts the larger pages in place, unless somebody has mapped the old ones. */
+/* Installs the larger pages, unless the program has mapped the old ones. */
 static int pages_swap(struct dep_instance *inst, struct dep_pages *fresh,
 		      u32 room)
 {
@@ -166,10 +166,10 @@ static int pages_swap(struct dep_instance *inst, struct dep_pages *fresh,
  * @inst: the instance
  * @room: how many fds there shall be room for
  *
- * What is pending stays, in its slots.
+ * Events that are pending stay in their slots.
  *
  * Context: process, dep_instance.mtx held.
- * Return: 0, also when there is that much room already;
+ * Return: 0, also if there is that much room already;
  * -EBUSY: the pages are mapped;
  * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
  */
@@ -235,7 +235,7 @@ int dep_pages_retire(struct dep_instance *inst)
 
 /**
  * dep_pages_free() - free the pages, if there are any
- * @inst: the instance; it has no items, and no mapping can come
+ * @inst: the instance; it has no items, and can't be mapped
  *
  * Context: process, dep_instance.mtx held.
  */
@@ -248,7 +248,7 @@ void dep_pages_free(struct dep_instance *inst)
 	mutex_lock(&inst->map_lock);
 	spin_lock_irq(&inst->lock);
 	old = inst->pages;
-	/* The first set filled after EP_ALLOC is the first of the mapping. */
+	/* After the next EP_ALLOC the first page set is filled first. */
 	inst->pages = (struct dep_pages) { .snapshot = old.snapshot + 2 };
 	inst->pages.snapshot &= ~1ULL;
 	inst->room = 0;
@@ -294,16 +294,16 @@ static const struct vm_operations_struct pages_vm_ops = {
 };
 
 /**
- * dep_pages_map() - map both sets for the program, to read
- * @inst: the instance; it lives as long as the mapping, which has its file
- * @vma: what mmap(2) has made so far
+ * dep_pages_map() - map both page sets read-only for the program
+ * @inst: the instance; it outlives the mapping, which holds its file
+ * @vma: the area that mmap(2) has set up so far
  *
- * Programs ask for PROT_WRITE and MAP_PRIVATE and only read.  A store must
- * fail: it would detach its page from what comes later.
+ * Programs ask for PROT_WRITE and MAP_PRIVATE but only read.  A store must
+ * fail: it would detach its page from later events.
  *
  * Context: process, mmap_lock held for writing.
  * Return: 0;
- * -EINVAL: no pages, or not all of them, or not from their start;
+ * -EINVAL: there are no pages, or the mapping does not cover all of them;
  * -EBUSY: a set of the extended interface, or a signal set.
  */
 int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
@@ -330,13 +330,13 @@ out:
 }
 
 /**
- * dep_pages_take() - hand the set being filled to the program
+ * dep_pages_take() - hand the page set being filled to the program
  * @inst: the instance
- * @turn: the turn in which the call that takes it began
- * @offset: what dep_pages_offset() said and the program was told
+ * @turn: the turn in which the calling wait began
+ * @offset: what dep_pages_offset() returned and the program was told
  *
  * Return: the number of slots; 0 if there are none that this call may take, or
- * if they are somewhere else by now.
+ * if they are at another offset by now.
  */
 u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 {
@@ -354,7 +354,7 @@ u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 			inst->stats.events += nr;
 			trace_devepoll_harvest(inst, nr);
 			dep_turn_end(inst);
-			/* Whoever was woken for both took the events alone. */
+			/* A waiter woken for both took just these. */
 			if (!list_empty(&inst->ready))
 				dep_instance_wake(inst);
 		}

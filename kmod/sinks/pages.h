@@ -19,10 +19,10 @@ int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma);
 u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset);
 
 /**
- * dep_pages_offset() - where the events that wait will be found
- * @inst: the instance; without its lock the answer is for dep_pages_take()
+ * dep_pages_offset() - find the page set that gets the events which wait
+ * @inst: the instance; the answer got without its lock is for dep_pages_take()
  *
- * Return: the offset of the set being filled, in bytes.
+ * Return: the offset of the page set being filled, in bytes.
  */
 static inline unsigned long dep_pages_offset(const struct dep_instance *inst)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who is told by signals: named once for all sets that tell it by the same
- * signal, found, asked whether it wants the signal, and woken.  Read the banner
- * of instance.h first.
+ * Recipients of signals.  All sets that send the same signal to the same
+ * process or thread share one.  Here a recipient is made, found, asked whether
+ * it wants the signal, and woken.  Read the banner of instance.h first.
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
@@ -17,11 +17,11 @@
 
 #include "sinks/recipient.h"
 
-/* Innermost, with interrupts off: the last reference may go in one. */
+/* Innermost, with interrupts off: an interrupt may drop the last reference. */
 static DEFINE_SPINLOCK(recipients_lock);
 static DEFINE_HASHTABLE(recipients, 10);
 
-/* The bucket of a thread, or of a process, and the signal. */
+/* The bucket for a thread or a process, and a signal. */
 static struct hlist_head *recipients_of(const struct dep_recipient *to)
 {
 	unsigned long who = to->thread ? (unsigned long)to->thread :
@@ -52,13 +52,13 @@ static void recipient_free(struct dep_recipient *to)
 }
 
 /**
- * dep_recipient_get() - name the caller as the one who is told
+ * dep_recipient_get() - make the caller a recipient
  * @signo: the signal
- * @thread: the calling thread; else its process
+ * @thread: the signal goes to the calling thread; otherwise to its process
  *
  * Context: process; may sleep for memory.
- * Return: the recipient, one reference on which is the caller's, or NULL
- * without memory.
+ * Return: the recipient, with a reference for the caller, or NULL without
+ * memory.
  */
 struct dep_recipient *dep_recipient_get(int signo, bool thread)
 {
@@ -99,7 +99,7 @@ void dep_recipient_put(struct dep_recipient *to)
 
 	if (refcount_dec_not_one(&to->refs))
 		return;
-	/* Nobody finds it any more once it has no reference. */
+	/* Not found any more once it has no reference. */
 	spin_lock_irqsave(&recipients_lock, flags);
 	last = refcount_dec_and_test(&to->refs);
 	if (last)
@@ -110,7 +110,7 @@ void dep_recipient_put(struct dep_recipient *to)
 }
 
 /**
- * dep_recipient_task() - find who is told
+ * dep_recipient_task() - find the task of a recipient
  * @to: the recipient
  *
  * Context: under rcu_read_lock.
@@ -123,13 +123,13 @@ struct task_struct *dep_recipient_task(const struct dep_recipient *to)
 }
 
 /**
- * dep_recipient_is_exiting() - does the owner of the queue end?
+ * dep_recipient_is_exiting() - is the owner of the queue exiting?
  * @to: the recipient
  * @task: dep_recipient_task(), S is held
  *
- * A thread that ends takes its queue apart, in newer kernels without S.
+ * A thread that exits takes its queue apart, in newer kernels without S.
  *
- * Return: true if so; the queue is not to be touched.
+ * Return: true if it is; then the queue must not be touched.
  */
 bool dep_recipient_is_exiting(const struct dep_recipient *to,
 			      const struct task_struct *task)
@@ -137,7 +137,7 @@ bool dep_recipient_is_exiting(const struct dep_recipient *to,
 	return to->thread && task->flags & PF_EXITING;
 }
 
-/* S is held, which keeps it. */
+/* S is held, which keeps the sighand. */
 static struct sighand_struct *task_sighand(struct task_struct *task)
 {
 	struct sighand_struct *sighand = rcu_dereference_raw(task->sighand);
@@ -151,7 +151,7 @@ static struct sighand_struct *task_sighand(struct task_struct *task)
  * @to: the recipient
  * @task: dep_recipient_task(), S is held
  *
- * Return: the thread's own queue, or the process's.
+ * Return: the queue of the thread, or that of the process.
  */
 struct sigpending *dep_recipient_queue(const struct dep_recipient *to,
 				       struct task_struct *task)
@@ -159,7 +159,7 @@ struct sigpending *dep_recipient_queue(const struct dep_recipient *to,
 	return to->thread ? &task->pending : &task->signal->shared_pending;
 }
 
-/* The rule of F_SETSIG: the program may run for another user by now. */
+/* The rule of F_SETSIG: the program may run as another user by now. */
 static bool task_allows(struct task_struct *task, struct dep_sender from)
 {
 	const struct cred *cred = __task_cred(task);
@@ -169,7 +169,7 @@ static bool task_allows(struct task_struct *task, struct dep_sender from)
 	       uid_eq(from.uid, cred->suid) || uid_eq(from.uid, cred->uid);
 }
 
-/* As the kernel decides whether to drop a signal that can be ignored. */
+/* The rule by which the kernel drops a signal that can be ignored. */
 static bool task_ignores(struct task_struct *task, int signo)
 {
 	struct k_sigaction *action = &task_sighand(task)->action[signo - 1];
@@ -187,9 +187,9 @@ static bool task_ignores(struct task_struct *task, int signo)
  * dep_recipient_takes() - may it be sent the signal, and does it want it?
  * @to: the recipient
  * @task: dep_recipient_task(), S is held
- * @from: who asked for the signal
+ * @from: the user who asked for signals
  *
- * Return: false if it ends, ignores the signal, or runs for another user.
+ * Return: false if it is exiting, ignores the signal, or runs as another user.
  */
 bool dep_recipient_takes(const struct dep_recipient *to,
 			 struct task_struct *task, struct dep_sender from)
@@ -199,7 +199,7 @@ bool dep_recipient_takes(const struct dep_recipient *to,
 	       !task_ignores(task, to->signo) && task_allows(task, from);
 }
 
-/* Would it take the signal off the queue once it is woken? */
+/* Would the task take the signal off the queue once it is woken? */
 static bool task_wants(struct task_struct *task, int signo)
 {
 	return !sigismember(&task->blocked, signo) &&
@@ -212,7 +212,7 @@ static void task_notify(struct task_struct *task)
 	struct wait_queue_entry entry = { .private = task };
 
 	set_tsk_thread_flag(task, TIF_SIGPENDING);
-	/* Only out of sleeps that a signal may end. */
+	/* Only from sleeps that a signal may interrupt. */
 	if (!default_wake_function(&entry, TASK_INTERRUPTIBLE, 0, NULL))
 		kick_process(task);
 }
@@ -222,8 +222,8 @@ static void task_notify(struct task_struct *task)
  * @to: the recipient
  * @task: dep_recipient_task(), S is held
  *
- * Who has a signal to look at already needs no telling: before it returns to
- * its program, or sleeps, it looks at all.
+ * A thread that has a signal to handle already is not woken again: it looks at
+ * all signals before it returns to user space or sleeps.
  */
 void dep_recipient_notify(const struct dep_recipient *to,
 			  struct task_struct *task)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who is told by signals: a process or a thread, and by which signal.
+ * The recipient of signals: a process or a thread, and the signal that it gets.
  */
 #ifndef DEVEPOLL_RECIPIENT_H
 #define DEVEPOLL_RECIPIENT_H
@@ -15,14 +15,15 @@ struct sigpending;
 struct task_struct;
 
 /**
- * struct dep_recipient - who is told, and by which signal
- * @refs: the sets that tell it, whoever made them, and each of their siginfos
+ * struct dep_recipient - a process or a thread, and the signal that it gets
+ * @refs: one for each set that signals it, whoever made the set, and for each
+ *	siginfo of these
  * @node: under the lock of recipient.c: in its table
  * @signo: const: the signal
  * @thread: const: the thread, or NULL if it is the process
  * @process: const: the process, or NULL
- * @queued: S: siginfos that were queued; those that have been taken since come
- *	first, most of them
+ * @queued: S: siginfos that were queued; most of those that have been taken
+ *	since come first
  */
 struct dep_recipient {
 	refcount_t refs;

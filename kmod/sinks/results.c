@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writing what a pass has found ready: to mapped pages or to user memory, in
+ * Writing the events that a pass found: to mapped pages or to user memory, in
  * one of the layouts.
  */
 #include <linux/poll.h>
@@ -18,7 +18,7 @@ static void mark_sent(struct dep_pass *pass, struct dep_ask *ask)
 	ask->sent = true;
 }
 
-/* One event of user memory, where a fault goes to efault. */
+/* Writes one event to user memory; a fault jumps to efault. */
 #define put_user_event(ask, to, layout)					\
 do {									\
 	if ((layout) == DEP_LAYOUT_EPOLL) {				\
@@ -44,8 +44,8 @@ do {									\
 } while (0)
 
 /*
- * As far as the memory is there this moment: nothing sleeps here.  @layout is a
- * constant, so that no event has to ask for it.
+ * Writes until it meets memory that is not there: nothing sleeps here.  @layout
+ * is a constant, so that it is not tested for each event.
  */
 static __always_inline int send_user(struct dep_pass *pass,
 				     enum dep_layout layout)
@@ -102,7 +102,7 @@ static void send_kernel(struct dep_pass *pass)
 	}
 }
 
-/* The same as /dev/poll has them. */
+/* The same in the layout of /dev/poll. */
 static noinline void send_slots(struct dep_pass *pass)
 {
 	struct dep_results *results = pass->results;
@@ -122,11 +122,11 @@ static noinline void send_slots(struct dep_pass *pass)
 }
 
 /**
- * dep_results_send() - hand out what a pass has found ready
+ * dep_results_send() - hand out the events that a pass found
  * @pass: the pass; has results
  *
- * Sets @pass->err to -EFAULT where user memory is not there this moment; what
- * comes after it was not sent.
+ * If user memory is not there at the moment, @pass->err is set to -EFAULT, and
+ * the events from there on are not sent.
  *
  * Context: process, dep_instance.mtx held; does not sleep.
  */

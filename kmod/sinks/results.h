@@ -15,7 +15,7 @@ struct dep_pass;
 struct dep_waiter;
 
 /**
- * enum dep_layout - what an event is written as
+ * enum dep_layout - the form in which an event is written
  * @DEP_LAYOUT_EVENT: struct devepoll_event
  * @DEP_LAYOUT_EPOLL: struct epoll_event; never in mapped pages
  * @DEP_LAYOUT_POLLFD: struct pollfd, whose events are the item's data
@@ -28,15 +28,15 @@ enum dep_layout {
 
 /**
  * struct dep_results - the events of one call
- * @kernel: an array of them in mapped pages, or NULL
- * @user: else: the array in user memory; access_ok()
- * @layout: what the array is of
+ * @kernel: the array in mapped pages, or NULL
+ * @user: otherwise the array in user memory; access_ok() holds
+ * @layout: the form of its elements
  * @max: length of the array
- * @nr: how many are written
+ * @nr: how many events are written
  * @pass: the pass over the ready list that this call makes; 0 before
- * @again: the call has asked files already, and what they answered counts
+ * @again: the call has polled files already, and their answers count
  * @counted: the pass in which it counted what is ready, or 0
- * @waiter: the caller, once it has found nothing and may sleep; else NULL
+ * @waiter: the caller, once it has found nothing and may sleep; otherwise NULL
  */
 struct dep_results {
 	void *kernel;
@@ -52,7 +52,7 @@ struct dep_results {
 
 /**
  * dep_layout_size() - the size of one event
- * @layout: what it is written as
+ * @layout: the form in which it is written
  *
  * Return: bytes.
  */

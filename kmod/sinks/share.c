@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has how many of the signals of all: one object for each person, for as
- * long as he has signal sets, or siginfos that are not freed yet.
+ * Who has how many of the signals that all users share: one object for each
+ * person, as long as they have signal sets or siginfos that are not freed yet.
  */
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -25,11 +25,11 @@ static struct dep_share *share_find(struct dep_person person)
 }
 
 /**
- * dep_share_get() - find or make the part of a person
+ * dep_share_get() - find or make the share of a person
  * @person: the person
  *
  * Context: process; sleeps.
- * Return: his part, for dep_share_put(), or NULL without memory.
+ * Return: the share, for dep_share_put(), or NULL without memory.
  */
 struct dep_share *dep_share_get(struct dep_person person)
 {
@@ -55,8 +55,8 @@ struct dep_share *dep_share_get(struct dep_person person)
 }
 
 /**
- * dep_share_put() - drop a reference on a person's part
- * @share: the part
+ * dep_share_put() - drop a reference on a person's share
+ * @share: the share
  *
  * Context: any.
  */

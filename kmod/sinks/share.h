@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What a person has of the signals of all.
- */
+/* How many of the signals that all users share belong to one person. */
 #ifndef DEVEPOLL_SHARE_H
 #define DEVEPOLL_SHARE_H
 
@@ -12,12 +10,12 @@
 #include "core/person.h"
 
 /**
- * struct dep_share - the part of one person
+ * struct dep_share - the share of one person
  * @link: lock of share.c: in its list
- * @refs: his signal sets, and his siginfos
- * @person: const: the person; a namespace that has gone may come again as
- *	another one, which then shares what is left of this
- * @signals: his siginfos that are not freed yet
+ * @refs: the person's signal sets and siginfos
+ * @person: const: the person; the address of a namespace that has gone may be
+ *	reused by another one, which then shares what is left of this share
+ * @signals: the person's siginfos that are not freed yet
  */
 struct dep_share {
 	struct list_head link;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Siginfos of our own in the queues of signals: sending, adding up, taking
- * back, freeing.  Read the banner of instance.h first.
+ * Siginfos of our own in the queues of signals: how they are sent, added to,
+ * taken back and freed.  Read the banner of instance.h first.
  *
- * The kernel's own way, send_sig_info(), allocates an entry for each signal and
- * fails at RLIMIT_SIGPENDING.  Here each item has one entry for good, made as
- * those of POSIX timers are: whoever takes such an entry from a queue unlinks
- * it, copies it and leaves it to its owner.
+ * The kernel's own function, send_sig_info(), allocates an entry for each
+ * signal and fails at RLIMIT_SIGPENDING.  Here each item has one entry, made
+ * like those of POSIX timers: a task that takes such an entry from a queue
+ * unlinks it, copies it and leaves it to its owner.
  */
 #include <linux/err.h>
 #include <linux/poll.h>
@@ -38,14 +38,14 @@ void dep_siginfo_cache_exit(void)
 {
 	while (atomic_long_read(&siginfo_alive))
 		rcu_barrier();
-	/* The last one's callback may be on its last instructions. */
+	/* The callback of the last one may still be returning. */
 	rcu_barrier();
 	kmem_cache_destroy(siginfo_cache);
 }
 
 /*
  * Calls @apply with S held, unless the recipient has gone for good: then its
- * queue has been emptied, or is so this moment.
+ * queue has been emptied, or is being emptied.
  */
 static bool siginfo_apply(struct dep_siginfo *info, u16 events,
 			  bool (*apply)(struct dep_siginfo *info,
@@ -62,8 +62,8 @@ static bool siginfo_apply(struct dep_siginfo *info, u16 events,
 		sighand = rcu_dereference(task->sighand);
 		if (!sighand) {
 			/*
-			 * Pairs with the unlock after it was set to NULL: who
-			 * has the number of the process now is seen.
+			 * Pairs with the unlock after it was set to NULL: so we
+			 * see the task that has the number of the process now.
 			 */
 			smp_acquire__after_ctrl_dep();
 			if (to->thread)
@@ -71,7 +71,7 @@ static bool siginfo_apply(struct dep_siginfo *info, u16 events,
 			cpu_relax();
 			continue;
 		}
-		/* Its memory may serve another process, but as the same. */
+		/* SLAB_TYPESAFE_BY_RCU: another process may have it by now. */
 		spin_lock_irqsave(&sighand->siglock, flags);
 		locked = sighand == rcu_access_pointer(task->sighand);
 		if (locked)
@@ -82,7 +82,7 @@ static bool siginfo_apply(struct dep_siginfo *info, u16 events,
 	return ret;
 }
 
-/* The most urgent of the events, as F_SETSIG would tell it. */
+/* The code of the most urgent event, as F_SETSIG reports it. */
 static int siginfo_code(int signo, u16 events)
 {
 	/* Other codes have a meaning of their own with these signals. */
@@ -102,8 +102,8 @@ static int siginfo_code(int signo, u16 events)
 }
 
 /*
- * Forgets siginfos that have been taken since they were queued: those in front,
- * for most signals are taken in the order of the queue, and so many at most.
+ * Forgets siginfos that were taken from the queue: the first ones, since most
+ * signals are taken in the order of the queue, and @most of them at most.
  */
 static void siginfo_forget_taken(struct dep_recipient *to, unsigned int most)
 {
@@ -116,7 +116,7 @@ static void siginfo_forget_taken(struct dep_recipient *to, unsigned int most)
 	}
 }
 
-/* True if it was not in the queue. */
+/* True if the siginfo was not in the queue. */
 static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 			  u16 events)
 {
@@ -141,7 +141,7 @@ static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 	pending = dep_recipient_queue(to, task);
 	dep_sigqueue_enter(&info->entry);
 	list_add_tail(&queue->list, &pending->list);
-	/* More than is added: the list never grows long of what was taken. */
+	/* Two for each one added: the taken ones never pile up in the list. */
 	siginfo_forget_taken(to, 2);
 	list_move_tail(&info->peer, &to->queued);
 	sigaddset(&pending->signal, to->signo);
@@ -149,14 +149,14 @@ static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 	return true;
 }
 
-/* Is another one of ours queued?  True too if there are too many to tell. */
+/* Is another of ours queued?  Also true if there are too many to tell. */
 static bool siginfo_has_own_peer(struct dep_recipient *to)
 {
 	siginfo_forget_taken(to, DEP_PEER_SEARCH);
 	return !list_empty(&to->queued);
 }
 
-/* Or of somebody else?  True too if the queue is too long to tell. */
+/* Or one of somebody else?  Also true if the queue is too long to tell. */
 static bool siginfo_has_other_peer(int signo, const struct sigpending *pending)
 {
 	const struct sigqueue *peer;
@@ -170,10 +170,10 @@ static bool siginfo_has_other_peer(int signo, const struct sigpending *pending)
 }
 
 /*
- * Takes it back from the queue; from now on it is never queued again.
+ * Takes the siginfo back from the queue; it is never queued again.
  *
- * The signal itself stays pending if it is not a real-time one: others may have
- * sent it meanwhile, which leaves no trace while one waits.
+ * Unless it is a real-time signal, the signal itself stays pending: somebody
+ * else may have sent it meanwhile, which leaves no trace while one is pending.
  */
 static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 			    u16 events)
@@ -185,7 +185,7 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 	lockdep_assert_held(&rcu_dereference_raw(task->sighand)->siglock);
 	info->retired = true;
 	list_del_init(&info->peer);
-	/* It is let go there; see siginfo_free_rcu(). */
+	/* The kernel removes it from the queue; see siginfo_free_rcu(). */
 	if (DEP_SIGQUEUE_IS_COUNTED && dep_recipient_is_exiting(info->to, task))
 		return false;
 	if (list_empty(&queue->list))
@@ -199,7 +199,7 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 	return true;
 }
 
-/* One more of the person's, and of all; false if that is too many. */
+/* Charges one more to the person and to all; false if that is too many. */
 static bool siginfo_charge(struct dep_share *share)
 {
 	unsigned long most = min_t(unsigned long, LONG_MAX,
@@ -217,8 +217,8 @@ static bool siginfo_charge(struct dep_share *share)
 
 /*
  * A recipient that has gone may have been emptying its queue when the siginfo
- * was retired: with interrupts off, so the grace period has waited for it; or
- * the entry counts that the queue has let it go.
+ * was retired.  It did so with interrupts off, and the grace period has waited
+ * for it; or the entry counts the queue's reference.
  */
 static void siginfo_free_rcu(struct rcu_head *rcu)
 {
@@ -230,7 +230,7 @@ static void siginfo_free_rcu(struct rcu_head *rcu)
 	}
 	WARN_ON_ONCE(!list_empty(&info->entry.queue.list));
 	WARN_ON_ONCE(!list_empty(&info->due));
-	/* It may still be a peer, of a recipient that has gone. */
+	/* It may still be a peer in the list of a recipient that has gone. */
 	dep_recipient_put(info->to);
 	atomic_long_dec(&info->share->signals);
 	dep_share_put(info->share);
@@ -253,7 +253,7 @@ void dep_siginfo_put(struct dep_siginfo *info)
 /**
  * dep_siginfo_send() - queue a siginfo, or add to the one that is queued
  * @info: a siginfo on which the caller has a reference
- * @events: what happened
+ * @events: the events that happened
  *
  * Context: any, with none of the spin locks of the banner held.
  * Return: true if it was queued; false if it was in the queue already, or the
@@ -265,8 +265,9 @@ bool dep_siginfo_send(struct dep_siginfo *info, u16 events)
 }
 
 /*
- * The item is freed, and with it its reference: takes the siginfo back from the
- * queue, for good.  Any context, no spin lock of the banner held.
+ * Called when the item is freed: takes the siginfo back from the queue for good
+ * and drops the item's reference.  Any context, no spin lock of the banner
+ * held.
  */
 static void siginfo_retire(struct dep_extra *extra)
 {
@@ -279,14 +280,14 @@ static void siginfo_retire(struct dep_extra *extra)
 
 /**
  * dep_siginfo_new() - make the siginfo of an item
- * @to: who is told; lives at least until this returns
- * @from: the user who asked for it
- * @share: whose signals it counts among; the caller has a reference
+ * @to: the recipient; lives at least until this returns
+ * @from: the user who asked for signals
+ * @share: the share in which it counts; the caller has a reference
  * @fd: the number
  *
- * Return: the siginfo, on which the caller has the one reference, or an
+ * Return: the siginfo, with one reference, which is the caller's; or an
  * ERR_PTR:
- * -ENOSPC: parameter max_signals, or the person's part of it;
+ * -ENOSPC: over parameter max_signals, or the person's share of it;
  * -ENOMEM: no memory.
  */
 struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,

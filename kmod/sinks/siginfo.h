@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Siginfos of our own: one of a watched file, at most once in the queue of
- * whoever is told.
+ * Siginfos of our own: one for each watched file, at most once in the
+ * recipient's queue.
  */
 #ifndef DEVEPOLL_SIGINFO_H
 #define DEVEPOLL_SIGINFO_H
@@ -18,19 +18,19 @@
 
 /**
  * struct dep_siginfo - the siginfo of one item
- * @extra: what the item knows of it
- * @entry: S: what stands in the recipient's queue
- * @retired: S: the item has gone, never queue it again
- * @peer: S: in dep_recipient.queued, from when it was queued until it is seen
- *	that it was taken; or empty
- * @refs: the item, and whoever sends it this moment
+ * @extra: the part that the item knows
+ * @entry: S: the entry in the recipient's queue
+ * @retired: S: the item has gone; never queue the entry again
+ * @peer: S: in dep_recipient.queued, from the time it is queued until somebody
+ *	sees that it was taken; otherwise empty
+ * @refs: one for the item, and one for each task that is sending it
  * @to: const: the recipient
  * @from: const: the user who asked for signals
- * @share: const: of whose signals it is one
+ * @share: const: the share in which it counts
  * @fd: const: the number
- * @item: const: the item; not to be looked into once it is unhooked
+ * @item: const: the item; not to be dereferenced once it is unhooked
  * @due: L: in dep_onesig.due, or empty
- * @rcu: when nobody has it any more
+ * @rcu: for freeing it after the last reference has gone
  */
 struct dep_siginfo {
 	struct dep_extra extra;
