@@ -25,23 +25,23 @@
 #include "sinks/siginfo.h"
 
 module_param_named(max_fds, dep_max_fds, uint, 0444);
-MODULE_PARM_DESC(max_fds, "fds in one interest set (131072, at most 1048576)");
+MODULE_PARM_DESC(max_fds, "most fds in one set (default 131072, at most 1048576)");
 
 module_param_named(max_user_watches, dep_max_user_watches, ulong, 0644);
 MODULE_PARM_DESC(max_user_watches,
-		 "fds watched by one user, in-tree epoll's included (0: 4 % of low memory)");
+		 "most fds that one user watches, in-tree epoll included (default 0: 4 % of low memory)");
 
 module_param_named(max_signals, dep_max_signals, ulong, 0644);
-MODULE_PARM_DESC(max_signals, "fds in all signal sets together (4194304)");
+MODULE_PARM_DESC(max_signals, "most fds in all signal sets together (default 4194304)");
 
 module_param_named(fadvise, dep_access_fadvise, bool, 0644);
-MODULE_PARM_DESC(fadvise, "take requests by fadvise64(2), too (Y)");
+MODULE_PARM_DESC(fadvise, "accept requests through fadvise64(2), too (default Y)");
 
 static ushort mode = 0666;
 module_param(mode, ushort, 0444);
-MODULE_PARM_DESC(mode, "permissions of /dev/epoll and /dev/poll (0666)");
+MODULE_PARM_DESC(mode, "permissions of /dev/epoll and /dev/poll (default 0666)");
 
-/* As epoll reckons it: a share of low memory, at the price of a lone watch. */
+/* As in epoll: a share of low memory, at the price of a watch with one item. */
 static unsigned long __init default_max_user_watches(void)
 {
 	struct sysinfo info;
@@ -54,7 +54,7 @@ static unsigned long __init default_max_user_watches(void)
 static int __init check_parameters(void)
 {
 	if (dep_max_fds < 1 || dep_max_fds > DEP_MAX_FDS_MOST) {
-		pr_err("max_fds=%u is not within 1 and %u\n", dep_max_fds,
+		pr_err("max_fds=%u is not between 1 and %u\n", dep_max_fds,
 		       DEP_MAX_FDS_MOST);
 		return -EINVAL;
 	}
@@ -98,14 +98,14 @@ static int __init devepoll_init(void)
 		goto err_watch;
 	err = dep_device_register(mode);
 	if (err) {
-		pr_err("the node can't be registered (%d)\n", err);
+		pr_err("can't register the device nodes (%d)\n", err);
 		goto err_release;
 	}
 	dep_stats_init();
 	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu\n",
 		dep_max_fds, dep_max_user_watches);
 	if (DEP_KERNEL_IS_UNTESTED)
-		pr_notice("Linux %d.%d is newer than any tested, up to %d.%d\n",
+		pr_notice("Linux %d.%d is newer than the newest tested kernel, %d.%d\n",
 			  LINUX_VERSION_MAJOR, LINUX_VERSION_PATCHLEVEL,
 			  DEP_TESTED_MAJOR, DEP_TESTED_MINOR);
 	return 0;
@@ -132,7 +132,7 @@ static void __exit devepoll_exit(void)
 	dep_stats_exit();
 	dep_device_unregister();
 	dep_release_unregister();
-	/* A wake-up that brought POLLFREE may be on its last instructions. */
+	/* A wake-up that brought POLLFREE may still be returning. */
 	synchronize_rcu();
 	dep_watch_exit();
 	dep_relay_exit();
