@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must be known of the kind of a file before it is watched.
+ * What has to be known about the kind of a file before it is watched.
  *
- * The operations of these files can't be reached from a module, but their file
- * systems and their names can.
+ * A module can't reach the file_operations of these files, but it can see their
+ * file systems and their names.
  */
 #include <linux/fs.h>
 #include <linux/magic.h>
@@ -25,8 +25,8 @@ static bool file_is_named(const struct file *file, const char *name)
  * dep_file_is_epoll() - is this a set of in-tree epoll?
  * @file: a file that the caller has a reference on
  *
- * Sets in sets can form a cycle, and a cycle hangs the machine.  What an
- * in-tree epoll file watches can't be seen.
+ * Sets in sets can form a cycle, and a cycle hangs the machine.  We can't see
+ * what an in-tree epoll file watches.
  *
  * Return: true if it is.
  */
@@ -37,13 +37,13 @@ bool dep_file_is_epoll(const struct file *file)
 }
 
 /**
- * dep_file_consumes() - does ->poll() of this file take the event it tells of?
+ * dep_file_consumes() - does ->poll() of this file consume what it reports?
  * @file: a file that the caller has a reference on
  *
  * A second ->poll() of such a file does not repeat the answer of the first.
- * That is so for what procfs announces (mounts, swaps, the sysctls with a
- * ->poll(), the list of input devices), for PSI triggers, there and in a
- * cgroup, and for the buffer of a perf event.  Not for /proc/kmsg: to say again
+ * These are the files of procfs that report changes (mounts, swaps, sysctls
+ * with a ->poll(), the list of input devices), PSI triggers, there and in a
+ * cgroup, and the buffer of a perf event.  /proc/kmsg is not one: repeating
  * that it can be read could make a reader sleep.
  *
  * Return: true if it does.

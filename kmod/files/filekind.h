@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What must be known of the kind of a file before it is watched.
- */
+/* What has to be known about the kind of a file before it is watched. */
 #ifndef DEVEPOLL_FILEKIND_H
 #define DEVEPOLL_FILEKIND_H
 
