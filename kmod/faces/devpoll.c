@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two faces of /dev/poll, the Linux device of 2000 and that of Solaris:
- * what a write() to them does, and how a set comes to belong to one of them.
+ * The two faces of /dev/poll, the Linux device of 2000 and the Solaris device:
+ * what a write() does to them, and how a set comes to belong to one of them.
  *
- * A write comes before the first request and has no number to tell its face.
- * So until a request has told it, an item keeps what either face would make of
- * the writes so far, and is asked for the larger, which is that of Solaris.
+ * A write comes before the first request and has no number that would tell its
+ * face.  Until a request tells it, an item keeps what either face would make of
+ * the writes so far, and asks for the larger set of events, which is that of
+ * Solaris.
  */
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
@@ -33,7 +34,7 @@
 
 /**
  * dep_devpoll_begin() - make a new instance one of /dev/poll
- * @inst: the instance; nobody else knows it yet
+ * @inst: the instance; nobody else can reach it yet
  */
 void dep_devpoll_begin(struct dep_instance *inst)
 {
@@ -42,7 +43,7 @@ void dep_devpoll_begin(struct dep_instance *inst)
 	inst->room = dep_max_fds;
 }
 
-/* In the Linux face the last write counts, and who is not open is no member. */
+/* In the Linux face the last write counts, and a closed fd is not a member. */
 static bool item_keep(struct dep_item *item)
 {
 	u16 last = DEVPOLL_DATA_LAST(item->data);
@@ -58,9 +59,9 @@ static bool item_keep(struct dep_item *item)
 /**
  * dep_devpoll_is_of_other() - does a set belong to the other face?
  * @inst: the instance
- * @face: the face that a request belongs to
+ * @face: the face of a request
  *
- * Return: false also if it belongs to none yet: a request may choose.
+ * Return: false also if the set belongs to no face yet: a request may choose.
  */
 bool dep_devpoll_is_of_other(const struct dep_instance *inst,
 			     enum dep_devpoll face)
@@ -92,7 +93,7 @@ void dep_devpoll_settle(struct dep_instance *inst, enum dep_devpoll face)
  * @inst: the instance
  * @face: the face
  *
- * For a request that nothing else can refuse any more.
+ * To be called for a request once nothing else can refuse it any more.
  *
  * Context: process; sleeps.
  * Return: 0;
@@ -115,7 +116,7 @@ int dep_devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
 	return err;
 }
 
-/* What an item is to be, after what it was. */
+/* Computes the item's new state from its old one and what was written. */
 static void change_make(struct dep_change *ch, const struct dep_instance *inst,
 			u16 written, u64 before)
 {
@@ -127,7 +128,7 @@ static void change_make(struct dep_change *ch, const struct dep_instance *inst,
 	ch->data = DEVPOLL_DATA(asked, written);
 }
 
-/* A number that is not open. */
+/* Applies an entry whose number is not open. */
 static int devpoll_apply_closed(struct dep_instance *inst,
 				const struct dep_change *ch)
 {
@@ -135,7 +136,7 @@ static int devpoll_apply_closed(struct dep_instance *inst,
 		dep_interest_remove(inst, ch->fd);
 		return 0;
 	}
-	/* One that can't be open is nothing. */
+	/* A number that can't be open is ignored. */
 	if (ch->fd >= rlimit(RLIMIT_NOFILE) || ch->fd > DEP_MAX_FD)
 		return 0;
 	return dep_interest_bury(inst, ch);
@@ -160,7 +161,7 @@ static int devpoll_apply(struct dep_instance *inst, const struct pollfd *entry)
 		change_make(&ch, inst, written, before);
 		err = dep_interest_change(inst, &ch);
 	}
-	/* Not there, or its number names another file now. */
+	/* Not in the set, or the number names another file now. */
 	if (err == -ENOENT) {
 		ch.op = DEVEPOLL_ADD;
 		change_make(&ch, inst, written, 0);
@@ -169,7 +170,7 @@ static int devpoll_apply(struct dep_instance *inst, const struct pollfd *entry)
 	return err == -EBADF ? devpoll_apply_closed(inst, &ch) : err;
 }
 
-/* Handles so many entries; @done is how many, up to the first that failed. */
+/* Applies @nr entries; sets @done to how many succeeded before one failed. */
 static int devpoll_apply_batch(struct dep_instance *inst,
 			       const struct pollfd *batch, size_t nr,
 			       size_t *done)
@@ -194,7 +195,7 @@ static int devpoll_apply_batch(struct dep_instance *inst,
  * @count: its size in bytes
  *
  * Context: process; sleeps.
- * Return: as linux/devpoll.h has it.
+ * Return: see linux/devpoll.h.
  */
 ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count)

@@ -35,7 +35,7 @@ static_assert(DP_ISPOLLED == 0xC0085004);
 /**
  * struct devpoll_wait - a DP_POLL of either face and layout
  * @fds: address of the results
- * @nfds: for how many there is room
+ * @nfds: how many results there is room for
  * @timeout_ms: how long to wait
  * @setp: address of a signal set, or 0
  */
@@ -66,13 +66,13 @@ static long devpoll_free(struct dep_instance *inst)
 {
 	if (dep_devpoll_is_of_other(inst, DEP_DEVPOLL_LINUX))
 		return -EBUSY;
-	/* What has no face yet has no buffer, and the answer chooses none. */
+	/* A set without a face has no buffer, and the error chooses no face. */
 	return dep_area_retire(inst);
 }
 
 /*
- * A request that chooses the face finds out first whether its results could be
- * written; afterwards the writing itself tells.
+ * A request that would choose the face checks first that it can write its
+ * results.  In a set that has its face, the write itself finds out.
  */
 static bool devpoll_can_write(const struct dep_instance *inst,
 			      enum dep_devpoll face, void __user *results,
@@ -187,7 +187,7 @@ static long linux_poll32(struct dep_instance *inst, const void __user *arg)
 	}, DEP_DEVPOLL_LINUX);
 }
 
-/* Programs that know no signal set may not have filled it in. */
+/* Programs that don't use a signal set may not have set dp_setp. */
 static long solaris_poll(struct dep_instance *inst, const void __user *arg,
 			 bool masked)
 {
@@ -230,7 +230,7 @@ static long solaris_poll32(struct dep_instance *inst, const void __user *arg,
  * @compat: the caller is a 32-bit program
  *
  * Context: process; sleeps.
- * Return: as linux/devpoll.h has it for each request;
+ * Return: see linux/devpoll.h for each request;
  * -ENOTTY: no such request.
  */
 long dep_devpoll_ioctl(struct dep_instance *inst, unsigned int cmd,

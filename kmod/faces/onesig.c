@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One signal per fd: the sink whose events go as signals, and the request that
- * makes a set one of these.  Read the banner of instance.h first.
+ * One signal per fd: the sink that turns events into signals, and the request
+ * that makes a set a signal set.  Read the banner of instance.h first.
  *
- * The sink is filled under locks that the sending of a signal takes before
- * them, so it only puts the item on a list.  In place of a waiter stands a
- * waiter that is never done: woken for the first event, it sends what is due
- * from the interrupt that wakes it.  A worker goes on where there is much, and
- * asks the files whose wake-ups said too little.  One of them is under way, or
- * the waiter is queued.
+ * Sending a signal takes locks that are outside those under which the sink is
+ * filled, so the sink only puts the item on a list.  In the place of a sleeping
+ * task there is a waiter that is never done: woken for the first event, it
+ * sends what is due, in the interrupt that wakes it.  A worker continues if
+ * there is much to send, and polls the files that need it.  Either one of these
+ * two is under way, or the waiter is queued.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -42,16 +42,16 @@ static_assert(offsetof(struct devepoll_signal, flags) == 4);
 static_assert(DEVEPOLL_SIGNAL == 0x40085013);
 
 /**
- * struct dep_onesig - what a signal set has besides
- * @waiter: L: wakes what sends
+ * struct dep_onesig - the part of an instance that only a signal set has
+ * @waiter: L: starts the sending when it is woken
  * @due: L: siginfos to be sent, their events in dep_item.revents
- * @stopping: L: the set is being closed, the waiter stays off
+ * @stopping: L: the set is being closed; the waiter is not queued again
  * @inst: const: the instance
  * @to: const: the recipient
- * @from: const: who asked for signals
- * @share: const: among whose signals its siginfos count
- * @asks: const: where @work is done
- * @work: asks, and sends what an interrupt has left
+ * @from: const: the user who asked for signals
+ * @share: const: the share in which its siginfos count
+ * @asks: const: the queue for @work
+ * @work: polls files, and sends what an interrupt left to send
  */
 struct dep_onesig {
 	struct dep_waiter waiter;
@@ -96,8 +96,8 @@ static void onesig_forget(struct dep_instance *inst, struct dep_item *item)
 }
 
 /*
- * A file of FUSE, or a device of CUSE, is asked by a program, which may never
- * answer, and the worker, which can't be killed, would keep the set from being
+ * A program answers ->poll() of a FUSE file or a CUSE device, and may never do
+ * so.  The worker, which can't be killed, would then keep the set from being
  * closed.
  */
 static bool file_is_fuse(const struct file *file)
@@ -109,10 +109,10 @@ static bool file_is_fuse(const struct file *file)
 }
 
 /*
- * Gives a new item its siginfo.  The caller has the file.
+ * Gives a new item its siginfo.  The caller has a reference on the file.
  *
  * -EPERM: a file of FUSE or a device of CUSE;
- * -ENOSPC: parameter max_signals, or the person's part of it;
+ * -ENOSPC: over parameter max_signals, or the person's share of it;
  * -ENOMEM: no memory.
  */
 static int onesig_join(struct dep_item *item)
@@ -149,18 +149,18 @@ static struct dep_siginfo *onesig_take(struct dep_onesig *onesig, u16 *events)
 	info = list_first_entry_or_null(&onesig->due, struct dep_siginfo, due);
 	if (!info)
 		return NULL;
-	/* Due, so it is hooked. */
+	/* It is due, and so hooked. */
 	*events = info->item->revents & info->item->events;
 	onesig_forget(onesig->inst, info->item);
-	/* L is let go now, and the item may leave. */
+	/* The caller drops L now, after which the item may go. */
 	refcount_inc(&info->refs);
 	return info;
 }
 
 /**
  * struct onesig_load - the sending that a processor does in interrupts
- * @last: when it was looked at last, ns of local_clock()
- * @debt: how much longer it has sent than done something else since, ns
+ * @last: when it was last updated, in ns of local_clock()
+ * @debt: how much more time has gone to sending than to other things, in ns
  */
 struct onesig_load {
 	u64 last;
@@ -170,9 +170,9 @@ struct onesig_load {
 static DEFINE_PER_CPU(struct onesig_load, onesig_load);
 
 /*
- * May this interrupt send?  One event may be for thousands of sets; and a
- * process that is told may have thousands of threads and of those who look at
- * its signalfds.
+ * May this interrupt send?  One event may be for thousands of sets, and the
+ * process that gets a signal may have thousands of threads and of tasks that
+ * wait on its signalfds.
  */
 static bool onesig_may_send(bool has_sent)
 {
@@ -188,7 +188,7 @@ static bool onesig_may_send(bool has_sent)
 	return load->debt < DEP_SEND_NS;
 }
 
-/* Sends, so many at most.  False if there is more to do. */
+/* Sends DEP_SEND_BATCH signals at most.  False if there is more to do. */
 static bool onesig_send(struct dep_onesig *onesig, bool in_interrupt)
 {
 	struct dep_instance *inst = onesig->inst;
@@ -210,20 +210,20 @@ static bool onesig_send(struct dep_onesig *onesig, bool in_interrupt)
 			left = 0;
 	}
 	done = !dep_instance_has_work(inst);
-	/* The next event finds it there, or L not yet free. */
+	/* The next event finds the waiter there, or waits for L. */
 	if (done && !onesig->stopping)
 		dep_waiter_queue(inst, &onesig->waiter);
 	spin_unlock_irqrestore(&inst->lock, flags);
 	return done;
 }
 
-/* From the relay, with nothing held. */
+/* Called by the relay, with nothing held. */
 static void onesig_wake(struct dep_waiter *waiter)
 {
 	struct dep_onesig *onesig;
 
 	onesig = container_of(waiter, struct dep_onesig, waiter);
-	/* The relay's worker has others to serve. */
+	/* The relay's worker has other sets to serve. */
 	if (in_task() || !onesig_may_send(false) || !onesig_send(onesig, true))
 		queue_work(onesig->asks->queue, &onesig->work);
 }
@@ -233,10 +233,10 @@ static void onesig_work(struct work_struct *work)
 	struct dep_onesig *onesig;
 
 	onesig = container_of(work, struct dep_onesig, work);
-	/* What is posted is sent below. */
+	/* dep_ready_ask() posts the events that are sent below. */
 	if (dep_ready_may_ask(onesig->inst))
 		dep_ready_ask(onesig->inst, true);
-	/* Others are waiting for a worker, too. */
+	/* Other works are waiting for a worker, too. */
 	if (!onesig_send(onesig, false))
 		queue_work(onesig->asks->queue, &onesig->work);
 }
@@ -305,7 +305,7 @@ static int onesig_begin(struct dep_instance *inst, struct dep_onesig *onesig)
 	inst->sink = &onesig_sink;
 	inst->room = dep_max_fds;
 	dep_waiter_queue(inst, &onesig->waiter);
-	/* Others look at it without a lock. */
+	/* Others read it without a lock. */
 	smp_store_release(&inst->onesig, onesig);
 	spin_unlock_irq(&inst->lock);
 	mutex_unlock(&inst->mtx);
@@ -315,11 +315,11 @@ static int onesig_begin(struct dep_instance *inst, struct dep_onesig *onesig)
 /**
  * dep_onesig_ioctl() - DEVEPOLL_SIGNAL
  * @inst: the instance
- * @cmd: the request; its size is that of the argument as the program knows it
+ * @cmd: the request; its size is the argument's size as the program knows it
  * @arg: the argument's address
  *
  * Context: process; sleeps.
- * Return: as linux/devepoll.h has it for the request;
+ * Return: see linux/devepoll.h for the request;
  * -ENOTTY: no such request.
  */
 long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
@@ -342,11 +342,11 @@ long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
 	if (args.flags & ~DEVEPOLL_SIGNAL_THREAD ||
 	    !signal_is_usable(args.signo))
 		return -EINVAL;
-	/* A ring's worker, which no signal ever reaches. */
+	/* A worker of a ring never receives a signal. */
 	if (args.flags & DEVEPOLL_SIGNAL_THREAD &&
 	    current->flags & (PF_IO_WORKER | PF_KTHREAD))
 		return -EINVAL;
-	/* Before a queue is made; it is looked at again. */
+	/* Checked again later; this saves making a queue in vain. */
 	if (READ_ONCE(inst->settled) || READ_ONCE(inst->classic) ||
 	    READ_ONCE(inst->onesig))
 		return -EBUSY;
@@ -360,8 +360,8 @@ long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
 }
 
 /**
- * dep_onesig_free() - free what a signal set has besides
- * @inst: the instance; it has no items, and nobody else knows it any more
+ * dep_onesig_free() - free the part of an instance that only a signal set has
+ * @inst: the instance; it has no items, and nobody else can reach it any more
  *
  * Context: process; sleeps until nothing of it is under way.
  */
@@ -377,7 +377,7 @@ void dep_onesig_free(struct dep_instance *inst)
 	dep_waiter_unqueue(inst, &onesig->waiter);
 	spin_unlock_irq(&inst->lock);
 	dep_relay_leave(inst);
-	/* After what queues it. */
+	/* After everything that queues it. */
 	cancel_work_sync(&onesig->work);
 	WARN_ON_ONCE(!list_empty(&onesig->due));
 	onesig_destroy(onesig);

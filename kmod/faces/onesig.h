@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * One signal per fd: sets whose events go as signals.
- */
+/* One signal per fd: sets that report their events by signals. */
 #ifndef DEVEPOLL_ONESIG_H
 #define DEVEPOLL_ONESIG_H
 
