@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requests of the extended interface as io_uring commands: cmd_op is the
- * request, and the first 8 bytes of the command are the argument's address; or
- * a change, whose fd, events and data are the bytes of the command.  What else
- * an entry has room for is 0, so that it may get a meaning later.
+ * The requests of the extended interface as io_uring commands.  cmd_op is the
+ * request, and the first 8 bytes of the command are the argument's address; in
+ * the requests that make one change, the command's bytes are its fd, events and
+ * data.  All other fields must be 0, so that they may get a meaning later.
  */
 #include <linux/fs.h>
 
@@ -31,7 +31,7 @@ static bool uring_is_change(unsigned int request)
 	return false;
 }
 
-/* @used: so many bytes of the command have a meaning. */
+/* @used: how many bytes of the command have a meaning. */
 static int uring_check(const struct io_uring_cmd *cmd, unsigned int flags,
 		       size_t used)
 {
@@ -44,7 +44,7 @@ static int uring_check(const struct io_uring_cmd *cmd, unsigned int flags,
 		if (READ_ONCE(words[i]))
 			return -EINVAL;
 	}
-	/* One flag is known, for waits alone. */
+	/* One flag is known, and only waits may have it. */
 	if (hweight32(cmd->flags & IORING_URING_CMD_MASK) != shot ||
 	    (shot && _IOC_NR(cmd->cmd_op) != _IOC_NR(DEVEPOLL_WAIT)))
 		return -EINVAL;
@@ -60,7 +60,7 @@ static int uring_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	return dep_extended_ioctl(cmd->file, cmd->cmd_op, dep_uring_arg(cmd));
 }
 
-/* epoll_ctl(2), with all that there is to it in the command's own bytes. */
+/* epoll_ctl(2); the command's own bytes hold the whole change. */
 static int uring_epoll_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
 			   unsigned int flags)
 {
@@ -69,7 +69,7 @@ static int uring_epoll_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
 
 	if (flags & IO_URING_F_NONBLOCK && mutex_is_locked(&inst->mtx))
 		return -EAGAIN;
-	/* Once: the program can write them still. */
+	/* Read once: the program can still write them. */
 	event = (struct devepoll_event) {
 		.data = READ_ONCE(from->data),
 		.events = READ_ONCE(from->events),
@@ -79,8 +79,9 @@ static int uring_epoll_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
 }
 
 /*
- * Kernels that can't cancel a command lose one whose result is above 0, if a
- * worker has it, unless it is completed like one that was queued.
+ * A kernel that can't cancel commands loses the completion of one that a worker
+ * ran and whose result is above 0, unless it is completed as if it had been
+ * queued.
  */
 static int uring_result(struct io_uring_cmd *cmd, int ret, unsigned int flags)
 {
@@ -97,11 +98,11 @@ static int uring_result(struct io_uring_cmd *cmd, int ret, unsigned int flags)
  *
  * Context: the task of the ring, or a worker of it; sleeps.
  * Return: what the request returns;
- * -EIOCBQUEUED: a wait, which will be completed;
+ * -EIOCBQUEUED: a wait that will complete later;
  * -EOPNOTSUPP: not a request of the extended interface, or a wait that would
- * have to wait, on a kernel that can't cancel commands;
- * -EBADF: not open as the request needs it;
- * -EINVAL: also: the entry says more than a command of ours can say;
+ * have to sleep, on a kernel that can't cancel commands;
+ * -EBADF: not open in the mode that the request needs;
+ * -EINVAL: also: the entry sets fields that our commands don't have;
  * -EAGAIN: a worker should do it.
  */
 int dep_uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)

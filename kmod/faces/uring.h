@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The requests of the extended interface as io_uring commands.  Kbuild takes
- * uring_wait.c where commands can be cancelled, or else uring_inline.c; and
- * uring_shot.c where they can be multishot.
+ * uring_wait.c if the kernel can cancel commands, or else uring_inline.c; and
+ * uring_shot.c if it has multishot commands.
  */
 #ifndef DEVEPOLL_URING_H
 #define DEVEPOLL_URING_H
@@ -17,18 +17,18 @@ struct io_uring_cmd;
 
 /**
  * struct dep_uring_wait - a wait that is a command of a ring
- * @waiter: the place in the instance's list
+ * @waiter: its place in the instance's list
  * @timer: the time-out; runs if @timed
  * @cmd: const: the command
  * @inst: const: the set
- * @wait: the call, as it goes on each time
+ * @wait: the call, continued each time
  * @timed: const: there is a time-out
- * @multishot: const: goes on after events, into buffers of the ring
- * @expired: L: the time is over
- * @cancelled: L: the ring goes
+ * @multishot: const: continues after events, which go to buffers of the ring
+ * @expired: L: the time-out has passed
+ * @cancelled: L: the ring is being closed
  * @group: const: the group of buffers
  * @max: const: the most events of one buffer
- * @bytes: what the last completion tells of, if it has a buffer
+ * @bytes: bytes that the last completion reports, if it has a buffer
  * @cflags: its flags, with the buffer's number
  */
 struct dep_uring_wait {

@@ -12,7 +12,7 @@
 #include "set/waiting.h"
 
 /**
- * dep_uring_wait() - DEVEPOLL_WAIT as a command, with no waiting
+ * dep_uring_wait() - DEVEPOLL_WAIT as a command that never sleeps
  * @inst: the set
  * @cmd: the command
  * @flags: IO_URING_F_*
@@ -33,7 +33,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		return ret;
 	if (wait.masked)
 		return -EINVAL;
-	/* What can't be waited for must not have changed anything. */
+	/* A wait that has to be refused must not have changed anything. */
 	if (wait.waiting.timeout &&
 	    (wait.args.nr_changes || dep_bind_is_fresh(inst)))
 		return -EOPNOTSUPP;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits of a ring that go on after events, into buffers of the ring.
+ * Multishot waits of a ring: they continue after events, which go to buffers of
+ * the ring.
  */
 #include <linux/uaccess.h>
 
@@ -9,16 +10,16 @@
 #include "faces/uring.h"
 
 /**
- * dep_uring_shoot() - take events into a buffer of the ring, and tell it
+ * dep_uring_shoot() - take events into a buffer of the ring, and report it
  * @wait: the wait, multishot
  * @flags: IO_URING_F_*
  *
  * Context: the task of the ring; sleeps.
- * Return: 1 if there were some;
+ * Return: 1 if there were events;
  * -EIOCBQUEUED: none, and the wait is queued again;
- * -ENOBUFS, -EMSGSIZE: there is no buffer, or too small a one; nothing is lost;
+ * -ENOBUFS, -EMSGSIZE: there is no buffer, or it is too small; nothing is lost;
  * 0: some, but the ring's queue is full, so the last completion, which is never
- * lost, has to tell: dep_uring_wait.bytes and .cflags;
+ * lost, has to report them: dep_uring_wait.bytes and .cflags;
  * or another error of dep_uring_take().
  */
 int dep_uring_shoot(struct dep_uring_wait *wait, unsigned int flags)
@@ -29,7 +30,7 @@ int dep_uring_shoot(struct dep_uring_wait *wait, unsigned int flags)
 	int ret;
 
 	sel = io_uring_cmd_buffer_select(wait->cmd, wait->group, &room, flags);
-	/* The two are one: an address of the program may look like an error. */
+	/* The two share a union: an address may look like an error. */
 	if (sel.val < -MAX_ERRNO || sel.val == -EIOCBQUEUED)
 		return -EFAULT;
 	if (sel.val < 0)

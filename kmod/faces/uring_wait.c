@@ -3,11 +3,10 @@
  * Waits that are commands of a ring, on kernels that can cancel them.
  *
  * A wait that finds nothing is queued among the sleeping waiters.  When its
- * turn comes it goes over the instance's irq_work to the task of the ring,
- * which takes the events, or queues it again.  Whoever takes it off the
- * instance's lists under L owns it: the irq_work, which hands it to the task;
- * or the cancelling of the ring.  The command has a reference on the set, so
- * the instance stays.
+ * turn comes, the relay passes it to the task of the ring, which takes the
+ * events, or queues the wait again.  Whoever takes it off the instance's lists
+ * under L owns it: the relay, which hands it to the task; or the cancellation
+ * by the ring.  The command has a reference on the set, so the instance stays.
  */
 #include <linux/fs.h>
 #include <linux/percpu-refcount.h>
@@ -50,10 +49,10 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 
 	if (wait->timed)
 		hrtimer_cancel(&wait->timer);
-	/* Whoever was woken and takes nothing passes it on. */
+	/* A waiter that was woken and takes nothing passes the turn on. */
 	if (ret <= 0)
 		dep_waiting_pass(wait->inst);
-	/* A ring that goes this moment must not find it. */
+	/* A ring that is being closed just now must not find it. */
 	spin_lock_irq(&wait->inst->lock);
 	dep_waiter_came(wait->inst, &wait->waiter);
 	uring_pdu(cmd)->wait = NULL;
@@ -64,20 +63,20 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 		dep_uring_set_cflags(cmd, cflags);
 }
 
-/* Closed, though it has not come to cancelling us yet. */
+/* The ring is closed, even if it has not cancelled this command yet. */
 static bool uring_ring_goes(struct io_uring_cmd *cmd)
 {
 	return percpu_ref_is_dying(&cmd_to_io_kiocb(cmd)->ctx->refs);
 }
 
 /**
- * dep_uring_take() - take what there is for a wait
+ * dep_uring_take() - take the events for a wait
  * @wait: the wait
  *
  * Context: the task of the ring, or a worker of it; sleeps.
- * Return: the number of events, 0 when the time is over;
+ * Return: the number of events, 0 if the time-out has passed;
  * -EIOCBQUEUED: none, and the wait is queued again;
- * -ECANCELED: the ring or the task goes;
+ * -ECANCELED: the ring is being closed or the task is exiting;
  * -EFAULT: the memory can't be written.
  */
 int dep_uring_take(struct dep_uring_wait *wait)
@@ -88,7 +87,7 @@ int dep_uring_take(struct dep_uring_wait *wait)
 	int ret;
 
 	for (;;) {
-		/* Nobody would read them: they are for whoever waits next. */
+		/* Nobody would read them: leave them to the next waiter. */
 		if (uring_ring_goes(wait->cmd))
 			return -ECANCELED;
 		ret = dep_waiting_try(&wait->wait.results, inst,
@@ -115,7 +114,7 @@ int dep_uring_take(struct dep_uring_wait *wait)
 	}
 }
 
-/* Goes on with a wait, in the task of the ring. */
+/* Continues a wait, in the task of the ring. */
 static void uring_run(struct dep_uring_wait *wait, unsigned int flags)
 {
 	unsigned int left = DEP_URING_SHOTS;
@@ -130,7 +129,7 @@ static void uring_run(struct dep_uring_wait *wait, unsigned int flags)
 	}
 	if (ret == -EIOCBQUEUED)
 		return;
-	/* Others have their turn first, the end of the ring among them. */
+	/* Let others have a turn first, the end of the ring among them. */
 	if (wait->multishot && !ret)
 		uring_complete(wait, wait->bytes, flags);
 	else if (wait->multishot && ret > 0)
@@ -143,7 +142,7 @@ static void uring_work(struct io_uring_cmd *cmd, unsigned int flags, bool dead)
 {
 	struct dep_uring_wait *wait = uring_pdu(cmd)->wait;
 
-	/* Events can't be written to a task that goes. */
+	/* Events can't be written to a task that is exiting. */
 	if (dead || !current->mm || current->flags & PF_EXITING ||
 	    READ_ONCE(wait->cancelled))
 		uring_complete(wait, -ECANCELED, flags);
@@ -151,7 +150,7 @@ static void uring_work(struct io_uring_cmd *cmd, unsigned int flags, bool dead)
 		uring_run(wait, flags);
 }
 
-/* From the irq_work of the instance: the wait is off the lists. */
+/* Called by the relay: the wait is off the lists. */
 static void uring_wake(struct dep_waiter *waiter)
 {
 	struct dep_uring_wait *wait;
@@ -161,16 +160,16 @@ static void uring_wake(struct dep_waiter *waiter)
 }
 
 /*
- * In a ring with deferred task work nothing comes before its task enters, which
- * may be never: is it in there now?  If the answer is out of date, the relay
- * finds in a moment that nobody has come.
+ * In a ring with deferred task work nothing happens before its task enters,
+ * which may be never: is it in there now?  If the answer is out of date, the
+ * relay soon notices that the waiter has not come.
  */
 static bool uring_comes(struct dep_waiter *waiter)
 {
 	struct dep_uring_wait *wait;
 
 	wait = container_of(waiter, struct dep_uring_wait, waiter);
-	/* The kernel's own mark for nobody: all bits. */
+	/* All bits set: the kernel's own mark for "no task". */
 	return atomic_read(&cmd_to_io_kiocb(wait->cmd)->ctx->cq_wait_nr) != -1;
 }
 
@@ -188,8 +187,8 @@ static enum hrtimer_restart uring_expire(struct hrtimer *timer)
 }
 
 /**
- * dep_uring_cancel() - a ring goes, and with it a wait
- * @cmd: the command; if somebody else has the wait, he completes it
+ * dep_uring_cancel() - cancel a wait because its ring is being closed
+ * @cmd: the command; a task that already owns the wait completes it
  * @flags: IO_URING_F_*
  *
  * Return: 0.
@@ -257,7 +256,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 		err = -EINVAL;
 	if (!err)
 		err = uring_set_multishot(wait, cmd);
-	/* One that goes on after a failed change would hide it. */
+	/* Going on after a failed change would hide the failure. */
 	if (!err)
 		err = wait->multishot ?
 		      dep_extended_change_all(inst, &wait->wait) :
@@ -288,7 +287,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
  *
  * Context: the task of the ring, or a worker of it; sleeps.
  * Return: what the request returns;
- * -EIOCBQUEUED: it will be completed.
+ * -EIOCBQUEUED: it will complete later.
  */
 int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		   unsigned int flags)
@@ -311,7 +310,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	uring_pdu(cmd)->wait = wait;
 	if (wait->timed)
 		uring_start_timer(wait);
-	/* From here on it is completed like one that was queued. */
+	/* From here on it completes like one that was queued. */
 	io_uring_cmd_mark_cancelable(cmd, flags);
 	if (wait->multishot)
 		io_uring_cmd_complete_in_task(cmd, uring_work_entry);
