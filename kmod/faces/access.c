@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an open of a node may do: who has it for writing changes the set, who
- * has it for reading waits, and asks what is in it.  As with read(2) and
- * write(2), an open of the other mode gives EBADF.
+ * What an open of a node may do: one for writing can change the set, one for
+ * reading can wait and query it.  As with read(2) and write(2), a request
+ * through an open of the other mode fails with EBADF.
  */
 #include <linux/poll.h>
 
@@ -14,14 +14,14 @@
 bool dep_access_fadvise = true;
 
 /*
- * The Linux face of /dev/poll has the numbers of 2001; in that of Solaris all
- * requests wait or ask.
+ * The Linux face of /dev/poll has the numbers of 2001; all requests of the
+ * Solaris face wait or query.
  */
 static_assert(DP_ALLOC == EP_ALLOC);
 static_assert(DP_FREE == EP_FREE);
 static_assert(DP_ISPOLLED == EP_ISPOLLED);
 
-/* Those whose argument may have another size in another version. */
+/* Requests whose argument may have another size in another version. */
 static fmode_t request_mode_sized(unsigned int cmd)
 {
 	const unsigned int fixed = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
@@ -38,7 +38,7 @@ static fmode_t request_mode_sized(unsigned int cmd)
 	return 0;
 }
 
-/* What a request does to the set; a request that there is not does nothing. */
+/* The mode that a request needs; 0 if there is no such request. */
 static fmode_t request_mode(unsigned int cmd)
 {
 	switch (cmd) {
@@ -59,11 +59,11 @@ static fmode_t request_mode(unsigned int cmd)
 }
 
 /**
- * dep_access_allows_part() - dep_access_allows() for an open that may not all
+ * dep_access_allows_part() - dep_access_allows() for an open with one mode only
  * @file: the open
  * @cmd: the request
  *
- * Return: as there.
+ * Return: as dep_access_allows().
  */
 bool dep_access_allows_part(const struct file *file, unsigned int cmd)
 {

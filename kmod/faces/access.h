@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What an open of a node may do, and by which call.
- */
+/* What an open of a node may do, and by which call. */
 #ifndef DEVEPOLL_ACCESS_H
 #define DEVEPOLL_ACCESS_H
 
@@ -23,11 +21,11 @@ static inline bool dep_access_by_fadvise(void)
 bool dep_access_allows_part(const struct file *file, unsigned int cmd);
 
 /**
- * dep_access_allows() - may a request be made on an open of this mode?
+ * dep_access_allows() - may a request be made through an open of this mode?
  * @file: the open
  * @cmd: the request, of either node, or one of the fadvise entry
  *
- * Return: true if so, or if there is no such request.
+ * Return: true if it may, or if there is no such request.
  */
 static inline bool dep_access_allows(const struct file *file, unsigned int cmd)
 {

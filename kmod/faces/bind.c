@@ -31,9 +31,9 @@ int dep_bind_first(struct dep_instance *inst)
 }
 
 /**
- * dep_bind_decide() - decide whether it stays one
+ * dep_bind_decide() - decide whether a set stays one of the extended interface
  * @inst: the instance
- * @used: false: the use came to nothing; either interface may have the set
+ * @used: false if the use came to nothing: either interface may have the set
  *
  * Context: process, dep_instance.mtx held since dep_bind_first().
  */

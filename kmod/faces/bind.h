@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which interface a set belongs to: none until its first use, then that one for
- * ever.
+ * The interface that a set belongs to: none until its first use, then the one
+ * that used it first, for ever.
  */
 #ifndef DEVEPOLL_BIND_H
 #define DEVEPOLL_BIND_H
@@ -18,10 +18,10 @@ int dep_bind_settle(struct dep_instance *inst);
 /**
  * dep_bind_begin() - begin a use of a set by the extended interface
  * @inst: the instance
- * @signals: a signal set, which belongs to no interface, will do, too
+ * @signals: a signal set, which belongs to no interface, is fine, too
  *
- * A set of no interface becomes one of the extended one; dep_bind_end() decides
- * whether it stays one.
+ * A set that belongs to no interface becomes one of the extended interface;
+ * dep_bind_end() decides whether it stays one.
  *
  * Context: process, dep_instance.mtx held.
  * Return: 0;
@@ -38,7 +38,7 @@ static inline int dep_bind_begin(struct dep_instance *inst, bool signals)
 /**
  * dep_bind_end() - end a use that dep_bind_begin() began
  * @inst: the instance
- * @used: false: the use came to nothing, and the set has no item
+ * @used: false if the use came to nothing and the set has no item
  *
  * Context: process, dep_instance.mtx held since dep_bind_begin().
  */
@@ -54,7 +54,7 @@ static inline void dep_bind_end(struct dep_instance *inst, bool used)
  * dep_bind_check() - make a set one of the extended interface, to wait on it
  * @inst: the instance
  *
- * To be called after all that the wait may be refused for.
+ * To be called after all other checks that may refuse the wait.
  *
  * Context: process; sleeps.
  * Return: 0;
@@ -71,9 +71,9 @@ static inline int dep_bind_check(struct dep_instance *inst)
 
 /**
  * dep_bind_is_classic() - does a set belong to the interface of 2001?
- * @inst: the instance; dep_bind_begin() looks again with dep_instance.mtx held
+ * @inst: the instance; dep_bind_begin() tests again with dep_instance.mtx held
  *
- * Return: true if so: then the caller refuses before it writes anything.
+ * Return: true if it does: then the caller refuses before it writes anything.
  */
 static inline bool dep_bind_is_classic(const struct dep_instance *inst)
 {
@@ -84,7 +84,7 @@ static inline bool dep_bind_is_classic(const struct dep_instance *inst)
  * dep_bind_is_fresh() - does a set belong to no interface yet?
  * @inst: the instance
  *
- * Return: true if it did not this moment, so that it has no events.
+ * Return: true if it did not at this moment, and so has no events.
  */
 static inline bool dep_bind_is_fresh(const struct dep_instance *inst)
 {

@@ -17,7 +17,7 @@
 #include "faces/words.h"
 #include "set/interest.h"
 
-/* There is no more to a signal than the fd and the events. */
+/* A signal carries no more than the fd and the events. */
 static int change_check_onesig(const struct dep_instance *inst,
 			       const struct dep_change *ch)
 {
@@ -60,7 +60,7 @@ static int change_apply(struct dep_instance *inst,
 	return err ? err : dep_interest_change(inst, &ch);
 }
 
-/* Reads changes, of whatever size the program knows them. */
+/* Reads changes in the size that the program knows. */
 static int changes_read(struct devepoll_change *batch, u64 address, u32 nr,
 			u32 size)
 {
@@ -88,8 +88,8 @@ static int change_tell(u64 address, int result)
 }
 
 /*
- * Makes so many changes, which are there to be read and written: so their
- * results are asked of the memory first.
+ * Makes @nr changes, which the program's memory must allow to read and to
+ * write.  To find out, it writes their results before it makes them.
  */
 static int changes_apply_batch(struct dep_instance *inst,
 			       struct dep_changes *changes, u32 nr)
@@ -99,7 +99,7 @@ static int changes_apply_batch(struct dep_instance *inst,
 	u32 i, failed = 0;
 	int err;
 
-	/* Before mtx: under it nothing may wait for mmap_lock. */
+	/* Before mtx: nothing may wait for mmap_lock under it. */
 	err = changes_read(batch, first, nr, changes->size);
 	if (err)
 		return err;
@@ -131,15 +131,15 @@ static int changes_apply_batch(struct dep_instance *inst,
 }
 
 /**
- * dep_changes_apply() - make the changes, and tell the result of each
+ * dep_changes_apply() - make changes, and write the result of each
  * @inst: the instance
  * @changes: the array; learns how many were tried and how many failed
  *
- * A batch that can't be read and written as a whole is made one by one, as far
- * as it can.
+ * If a batch can't be read and written as a whole, its changes are made one by
+ * one, as far as possible.
  *
  * Context: process; sleeps.
- * Return: 0: at least one was tried; else
+ * Return: 0: at least one was tried; otherwise
  * -EFAULT: the first can't be read or written;
  * -E2BIG: a bit is set that this kernel does not know;
  * -EBUSY: the set belongs to another interface;
@@ -167,11 +167,11 @@ int dep_changes_apply(struct dep_instance *inst, struct dep_changes *changes)
 }
 
 /**
- * dep_changes_check() - may this be an array of changes?
+ * dep_changes_check() - can this be an array of changes?
  * @changes: the array
  *
  * Return: 0;
- * -EINVAL: none or too many of them, or of a size that no kernel knows.
+ * -EINVAL: it has no elements or too many, or of a size that no kernel knows.
  */
 int dep_changes_check(const struct dep_changes *changes)
 {
@@ -191,7 +191,7 @@ int dep_changes_check(const struct dep_changes *changes)
  * Return: as dep_interest_change(), or
  * -EBUSY: the set belongs to another interface;
  * -EINTR: the caller is being killed;
- * -EINVAL: a mode that a signal set has not.
+ * -EINVAL: a mode that a signal set does not have.
  */
 int dep_change_make(struct dep_instance *inst, const struct dep_change *ch)
 {

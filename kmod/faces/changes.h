@@ -21,12 +21,12 @@
 
 /**
  * struct dep_changes - an array of changes in user memory
- * @address: where
- * @nr: how many
+ * @address: its address
+ * @nr: how many there are
  * @size: size of one of them
  * @tried: how many were tried
  * @failed: how many of these failed
- * @signals: they may also be those of a signal set, which is of no interface
+ * @signals: the set may also be a signal set, which belongs to no interface
  */
 struct dep_changes {
 	u64 address;
@@ -38,10 +38,10 @@ struct dep_changes {
 };
 
 /**
- * dep_change_from_epoll() - a change as epoll_ctl(2) has it
+ * dep_change_from_epoll() - convert a change in the form of epoll_ctl(2)
  * @ch: out: all but the operation and the fd
- * @events: the events and modes; bits that nobody knows are none
- * @data: what the program gets back
+ * @events: the events and modes; unknown bits go to @ch->odd
+ * @data: the user data
  */
 static inline void dep_change_from_epoll(struct dep_change *ch, u32 events,
 					 u64 data)

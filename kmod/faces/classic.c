@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The classic face: write(), EP_ALLOC, EP_POLL, EP_FREE and EP_ISPOLLED as in
- * 2001.  Documentation/differences.rst has what differs, and why.
+ * 2001.  Documentation/differences.rst lists the differences and their reasons.
  */
 #include <linux/file.h>
 #include <linux/pagemap.h>
@@ -51,7 +51,7 @@ static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
 	int err = -EBADF;
 
 	if (!(events & POLLREMOVE)) {
-		/* Signals tell errors as F_SETSIG does, asked for or not. */
+		/* Signals report errors as F_SETSIG does, asked for or not. */
 		if (inst->onesig)
 			events |= (__force u16)(EPOLLERR | EPOLLHUP);
 		err = dep_interest_set(inst, entry->fd, events);
@@ -97,12 +97,12 @@ ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 
 	while (count) {
 		size = min(count, sizeof(batch));
-		/* Before mtx: under it nothing may wait for mmap_lock. */
+		/* Before mtx: nothing may wait for mmap_lock under it. */
 		if (copy_from_user(batch, buf, size))
 			return -EFAULT;
 		if (mutex_lock_killable(&inst->mtx))
 			return done ? done : -EINTR;
-		/* It may have become one of the other interface just now. */
+		/* The extended interface may have taken the set just now. */
 		for (i = 0; i < size / sizeof(struct pollfd) &&
 		     !inst->extended; i++) {
 			if (classic_apply(inst, &batch[i]))
@@ -151,7 +151,7 @@ static long classic_free(struct dep_instance *inst)
 	return err;
 }
 
-/* Told before the events are taken: so a fault loses nothing. */
+/* Called before the events are taken, so that a fault loses none. */
 static int classic_tell(void __user *resoff, size_t size, unsigned long offset)
 {
 	if (size == sizeof(u32))
@@ -159,7 +159,7 @@ static int classic_tell(void __user *resoff, size_t size, unsigned long offset)
 	return put_user(offset, (u64 __user *)resoff);
 }
 
-/* Tells where the events will be and takes them; 0 if they are gone. */
+/* Writes where the events will be, and takes them; 0 if they are gone. */
 static long classic_take(struct dep_instance *inst, u64 turn,
 			 void __user *resoff, size_t size)
 {
@@ -184,7 +184,7 @@ static noinline long classic_wait(struct dep_instance *inst, u64 turn,
 		ret = dep_waiting_wait(&waiting, inst);
 		if (ret <= 0)
 			break;
-		/* Events for pages that nobody can read would be lost. */
+		/* Events in pages that nobody can read would be lost. */
 		ret = -EINVAL;
 		if (!atomic_read(&inst->mappings))
 			break;
@@ -196,7 +196,7 @@ static noinline long classic_wait(struct dep_instance *inst, u64 turn,
 	return ret;
 }
 
-/* @resoff, of @size bytes, and @timeout are where the caller's layout says. */
+/* The caller's layout places @resoff, of @size bytes, and @timeout. */
 static long classic_poll(struct dep_instance *inst, int __user *timeout,
 			 void __user *resoff, size_t size)
 {
@@ -246,12 +246,12 @@ static noinline long classic_ispolled(struct dep_instance *inst,
 /**
  * dep_classic_ioctl() - the four requests
  * @inst: the instance
- * @cmd: the request; its size tells the layout of its argument, so programs
- *	of 32 and 64 bit share this
+ * @cmd: the request; its size tells the layout of its argument, so 32-bit and
+ *	64-bit programs share this function
  * @arg: the argument, zero-extended
  *
  * Context: process; sleeps.
- * Return: as linux/devepoll.h has it for each request;
+ * Return: see linux/devepoll.h for each request;
  * -ENOTTY: no such request.
  */
 long dep_classic_ioctl(struct dep_instance *inst, unsigned int cmd,

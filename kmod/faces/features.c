@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What this module can on this kernel, and its limits: so that a program asks,
- * and does not try.
+ * What this module supports on this kernel, and its limits, so that a program
+ * can query instead of try.
  */
 #include <linux/uaccess.h>
 
@@ -33,7 +33,7 @@ static u64 features_now(void)
 
 /**
  * dep_features_ioctl() - DEVEPOLL_FEATURES
- * @cmd: the request; its size is how much the program has room for
+ * @cmd: the request; its size is the room that the program has
  * @arg: the argument's address
  *
  * Context: process; sleeps.

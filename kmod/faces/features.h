@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What this module can, as DEVEPOLL_FEATURES tells it.
- */
+/* What this module supports, as DEVEPOLL_FEATURES reports it. */
 #ifndef DEVEPOLL_FEATURES_H
 #define DEVEPOLL_FEATURES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A signal set that is in force while a call waits.
- */
+/* A signal mask that is in force while a call waits. */
 #ifndef DEVEPOLL_SIGMASK_H
 #define DEVEPOLL_SIGMASK_H
 
@@ -9,8 +7,8 @@
 #include <linux/signal.h>
 
 /**
- * dep_sigmask_begin() - put a signal set in force for the call
- * @set: the set; what can't be blocked is taken out of it
+ * dep_sigmask_begin() - set a signal mask for the call
+ * @set: the mask; signals that can't be blocked are taken out of it
  */
 static inline void dep_sigmask_begin(sigset_t *set)
 {
@@ -20,10 +18,10 @@ static inline void dep_sigmask_begin(sigset_t *set)
 }
 
 /**
- * dep_sigmask_end() - put the old set in force again
+ * dep_sigmask_end() - restore the old mask
  * @ret: what the call returns
  *
- * After EINTR it comes back once the signal's handler was called.
+ * After EINTR the kernel restores it once the signal's handler was called.
  */
 static inline void dep_sigmask_end(int ret)
 {

@@ -14,11 +14,11 @@
  * @from: its address
  * @from_size: its size as the program knows it
  *
- * What a program knows is nearly always what we know, and so little is better
- * read than copied.
+ * The two sizes are nearly always the same, and for so few words single reads
+ * are faster than a copy.
  *
  * Return: 0;
- * -E2BIG: the program sets what this kernel does not know;
+ * -E2BIG: the program sets fields that this kernel does not know;
  * -EFAULT: it can't be read.
  */
 static inline int dep_words_from_user(u64 *to, size_t size,
