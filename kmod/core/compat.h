@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every difference between the kernels: code is written for the newest, and
- * the older ones get its names here.
+ * All differences between kernels.  The code is written for the newest kernel,
+ * and here older ones get its names.
  */
 #ifndef DEVEPOLL_COMPAT_H
 #define DEVEPOLL_COMPAT_H
@@ -30,30 +30,30 @@
 #error "devepoll does not work on PREEMPT_RT"
 #endif
 
-/* Without it the queue's reference on a siginfo of ours is never dropped. */
+/* Without it nothing drops the queue's reference on a siginfo of ours. */
 #if defined(DEP_HAVE_SIGQUEUE_REF) && !defined(CONFIG_POSIX_TIMERS)
 #error "devepoll needs CONFIG_POSIX_TIMERS"
 #endif
 
-/* since 6.2: before, the trampoline saves the arguments in a bare pt_regs */
+/* since 6.2; before, the trampoline saves the arguments in a bare pt_regs */
 #ifndef ftrace_regs_get_argument
 #define ftrace_regs_get_argument(fregs, n) \
 	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
-/* since 6.17: what a queue without WQ_UNBOUND is has a name */
+/* since 6.17: a name for the flag of a queue without WQ_UNBOUND */
 #ifndef DEP_HAVE_WQ_PERCPU
 #define WQ_PERCPU 0
 #endif
 
-/* Kernels of today clear what is on the stack, at a price for large objects. */
+/* Current kernels clear stack variables, which is costly for large ones. */
 #if __has_attribute(__uninitialized__)
 #define DEP_UNINITIALIZED __attribute__((__uninitialized__))
 #else
 #define DEP_UNINITIALIZED
 #endif
 
-/* since 6.10: an accessor in front of the member */
+/* since 6.10: an accessor for the member */
 #ifndef fd_file
 #define fd_file(f) ((f).file)
 #endif
@@ -69,9 +69,9 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 #endif
 
 /*
- * since 6.13: f_ref instead of f_count.  Either way: a reference, unless the
- * last one is gone already.  The caller sees to it that the struct file can't
- * be freed meanwhile.
+ * since 6.13: f_ref instead of f_count.  dep_file_get() takes a reference
+ * unless the last one has gone already.  The caller makes sure that the struct
+ * file can't be freed meanwhile.
  */
 #ifdef DEP_HAVE_FILE_REF
 static inline bool dep_file_get(struct file *file)
@@ -79,14 +79,14 @@ static inline bool dep_file_get(struct file *file)
 	return file_ref_get(&file->f_ref);
 }
 
-/* Drops a reference, unless it is the last one: then false. */
+/* Drops a reference; false, and nothing dropped, if it is the last one. */
 static inline bool dep_file_put_not_last(struct file *file)
 {
 	atomic64_t *count = &file->f_ref.refcnt;
 	s64 old = atomic64_read(count);
 
 	do {
-		/* One reference counts as 0. */
+		/* The counter of a single reference is 0. */
 		if (unlikely(old <= (s64)FILE_REF_ONEREF))
 			return false;
 	} while (!atomic64_try_cmpxchg_release(count, &old, old - 1));
@@ -98,7 +98,7 @@ static inline bool dep_file_get(struct file *file)
 	return atomic_long_inc_not_zero(&file->f_count);
 }
 
-/* Drops a reference, unless it is the last one: then false. */
+/* Drops a reference; false, and nothing dropped, if it is the last one. */
 static inline bool dep_file_put_not_last(struct file *file)
 {
 	return atomic_long_add_unless(&file->f_count, -1, 1);
@@ -119,7 +119,7 @@ dep_hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* since 6.6: the bytes of a command are in its entry; since 6.19: typed */
+/* since 6.6: a command's bytes are in its entry; since 6.19: with a type */
 static inline const __u64 *dep_uring_words(const struct io_uring_cmd *cmd)
 {
 #if defined(io_uring_sqe_cmd)
@@ -136,7 +136,7 @@ static inline unsigned long dep_uring_arg(const struct io_uring_cmd *cmd)
 	return READ_ONCE(*dep_uring_words(cmd));
 }
 
-/* as above, of a command that has no argument elsewhere */
+/* the same for a command that holds its argument itself */
 static inline const struct devepoll_event *
 dep_uring_event(const struct io_uring_cmd *cmd)
 {
@@ -149,7 +149,7 @@ dep_uring_event(const struct io_uring_cmd *cmd)
 #endif
 }
 
-/* since 6.10: which flags a program may set */
+/* since 6.10: a mask of the flags that a program may set */
 #ifndef IORING_URING_CMD_MASK
 #define IORING_URING_CMD_MASK IORING_URING_CMD_FIXED
 #endif
@@ -165,7 +165,7 @@ static inline void dep_uring_done(struct io_uring_cmd *cmd, int ret,
 #endif
 }
 
-/* since 6.19: work in the task of a ring is given the request */
+/* since 6.19: task work of a ring gets the request */
 #if defined(DEP_HAVE_URING_TW_REQ)
 #define DEP_URING_WORK(name, function)					\
 static void name(struct io_tw_req tw_req, io_tw_token_t tw)		\
@@ -181,7 +181,7 @@ static void name(struct io_uring_cmd *cmd, unsigned int flags)		\
 }
 #endif
 
-/* since 6.7: a ring that goes cancels its commands */
+/* since 6.7: a ring that is closed cancels its commands */
 #ifdef DEP_HAVE_URING_CANCEL
 #define DEP_URING_CAN_CANCEL true
 #else
@@ -205,7 +205,7 @@ static inline bool dep_uring_is_multishot(const struct io_uring_cmd *cmd)
 #endif
 }
 
-/* Of a completion that is not flushed yet: the buffer that it tells of. */
+/* Sets the buffer that a completion reports, while it is not flushed yet. */
 static inline void dep_uring_set_cflags(struct io_uring_cmd *cmd, u32 cflags)
 {
 #ifdef DEP_HAVE_URING_MULTISHOT
@@ -223,8 +223,8 @@ static inline u16 dep_uring_group(const struct io_uring_cmd *cmd)
 }
 
 /*
- * since 6.6: the entry can be seen; what the kernel itself looks at in that of
- * a command, or refuses, is not looked at here.
+ * since 6.6: the entry can be seen.  Fields of a command that the kernel itself
+ * reads or refuses are not checked here.
  */
 static inline bool dep_uring_says_more(const struct io_uring_cmd *cmd)
 {
@@ -240,10 +240,10 @@ static inline bool dep_uring_says_more(const struct io_uring_cmd *cmd)
 }
 
 /*
- * An entry in a queue of signals that is not the kernel's own, as those of
- * POSIX timers.  Since 6.13 the queue has a reference on it, which lies where
- * struct k_itimer has it, and since 6.15 a thread that ends empties its queue
- * with no lock held; before, the entry is just unlinked, with siglock held or
+ * An entry in a queue of signals that, like those of POSIX timers, is not freed
+ * by the kernel.  Since 6.13 the queue has a reference on it, which lies where
+ * struct k_itimer has it, and since 6.15 an exiting thread empties its queue
+ * with no lock held.  Before, the entry is just unlinked, with siglock held or
  * interrupts off.
  */
 #ifdef DEP_HAVE_SIGQUEUE_REF
@@ -263,20 +263,20 @@ static inline void dep_sigqueue_init_refs(struct dep_sigqueue *entry)
 	rcuref_init(&entry->refs, 1);
 }
 
-/* It enters a queue. */
+/* Called when we put the entry into a queue. */
 static inline void dep_sigqueue_enter(struct dep_sigqueue *entry)
 {
 	WARN_ON_ONCE(!rcuref_get(&entry->refs));
 }
 
-/* We take it off, instead of the kernel. */
+/* Called when we take the entry off, instead of the kernel. */
 static inline void dep_sigqueue_leave(struct dep_sigqueue *entry)
 {
-	/* The first reference is ours for ever: the kernel frees nothing. */
+	/* The first reference is always ours, so the kernel frees nothing. */
 	WARN_ON_ONCE(rcuref_put(&entry->refs));
 }
 
-/* Has every queue let it go?  It is put into none any more. */
+/* Has every queue let it go?  The caller puts it into none any more. */
 static inline bool dep_sigqueue_is_free(struct dep_sigqueue *entry)
 {
 	if (rcuref_read(&entry->refs) != 1)
@@ -323,7 +323,7 @@ static inline void dep_sigqueue_init(struct dep_sigqueue *entry)
 #endif
 #define DEP_TESTED_MINOR 3
 
-/* This one is newer, whatever its last number is. */
+/* Newer in its first two numbers; the third does not count. */
 #define DEP_KERNEL_IS_UNTESTED						\
 	(LINUX_VERSION_CODE >= KERNEL_VERSION(DEP_TESTED_MAJOR,		\
 					      DEP_TESTED_MINOR + 1, 0))
