@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The parameter of the module that shuts the fadvise entry and opens it.  Tests
+ * The parameter of the module that closes and opens the fast path.  Tests
  * leave it as they find it: all others may run without it, too.
  */
 #ifndef SELFTESTS_FADVISE_PARAM_H

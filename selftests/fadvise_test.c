@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fadvise entry: arguments that have no meaning there or would be cut off,
+ * The fast path: arguments that have no meaning there or would be cut off,
  * and the entry turned off by the parameter of the module.
  */
 #include <errno.h>

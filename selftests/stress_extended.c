@@ -204,7 +204,7 @@ void op_extended_change(struct rng *rng)
 	check_changes(s, changes, ret);
 }
 
-/* epoll's own calls, through the fadvise entry. */
+/* epoll's own calls, through the fast path. */
 void op_extended_fadvise(struct rng *rng)
 {
 	struct extended_set *s = any_extended(rng);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Page sets that a worker of a ring was given, by EP_POLL through the
- * fadvise entry: they are its process's to read, which goes on when the worker
+ * fast path: they are its process's to read, which goes on when the worker
  * ends.
  */
 #include <dirent.h>
