@@ -14,7 +14,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/relay.h"
+#include "core/service.h"
 #include "core/stats.h"
 #include "core/worker.h"
 #include "device.h"
@@ -87,12 +87,12 @@ static int __init devepoll_init(void)
 	err = dep_worker_init();
 	if (err)
 		goto err_siginfo_cache;
-	err = dep_relay_init();
+	err = dep_service_init();
 	if (err)
 		goto err_worker;
 	err = dep_watch_init();
 	if (err)
-		goto err_relay;
+		goto err_service;
 	err = dep_release_register();
 	if (err)
 		goto err_watch;
@@ -114,8 +114,8 @@ err_release:
 	dep_release_unregister();
 err_watch:
 	dep_watch_exit();
-err_relay:
-	dep_relay_exit();
+err_service:
+	dep_service_exit();
 err_worker:
 	dep_worker_exit();
 err_siginfo_cache:
@@ -135,7 +135,7 @@ static void __exit devepoll_exit(void)
 	/* A wake-up that brought POLLFREE may still be returning. */
 	synchronize_rcu();
 	dep_watch_exit();
-	dep_relay_exit();
+	dep_service_exit();
 	dep_worker_exit();
 	dep_siginfo_cache_exit();
 	dep_fdmap_cache_exit();

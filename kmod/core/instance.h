@@ -31,7 +31,7 @@
  * irq_work or a worker.
  *
  * Who polls the device, and a command of a ring, is woken by the relay
- * (service.c) of the processor on which the event happened.
+ * (relay.c, service.c) of the processor on which the event happened.
  *
  * Locking
  * =======
@@ -58,7 +58,7 @@
  *  5. dep_watch.lock (spin lock, interrupts off).
  *  6. dep_instance.lock (spin lock, interrupts off).
  *  7. The scheduler's locks of the waiter that is woken, and those of
- *     timers; the lock of nest.c, and those of the relays (service.c), under
+ *     timers; the lock of nest.c, and those of the relays (relay.c), under
  *     which nothing is taken (spin locks, interrupts off).
  *
  * Never held when ->poll() is called: 3 to 7.  The wake function takes 5 and

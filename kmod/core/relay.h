@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The relay of a processor: sets in which an event has happened there, and of
- * which somebody besides the sleeping waiters has to be told.
+ * which somebody besides the sleeping waiters has to be told.  service.c and
+ * late.c do that.
  */
 #ifndef DEVEPOLL_RELAY_H
 #define DEVEPOLL_RELAY_H
@@ -11,6 +12,7 @@
 #include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
+#include <linux/wait_bit.h>
 #include <linux/workqueue.h>
 
 #include "core/instance.h"
@@ -70,6 +72,8 @@ struct dep_relay {
 };
 
 DECLARE_PER_CPU(struct dep_relay, dep_relays);
+/* For dep_relay.help; one at a time. */
+extern struct workqueue_struct *dep_relay_helpers;
 
 static inline void dep_lanes_add(struct dep_lanes *lanes,
 				 struct list_head *set, u8 lane)
@@ -114,10 +118,48 @@ static inline void dep_instance_wake_pollers(struct dep_instance *inst,
 	dep_instance_relay(inst);
 }
 
-void dep_relay_watch(struct dep_instance *inst);
-void dep_relay_leave(struct dep_instance *inst);
+/**
+ * dep_relay_served() - let a set go that was taken
+ * @inst: the set; whoever closes it may free it now
+ *
+ * Pairs with dep_relay_leave().
+ */
+static inline void dep_relay_served(struct dep_instance *inst)
+{
+	/* Looks at nothing but the address. */
+	if (atomic_dec_and_test(&inst->serving))
+		wake_up_var(&inst->serving);
+}
 
-int __init dep_relay_init(void);
-void dep_relay_exit(void);
+/**
+ * dep_relay_begins_ticking() - is the timer to be set?
+ * @relay: the relay, locked
+ *
+ * Return: true if nobody has done so; the caller does it now.
+ */
+static inline bool dep_relay_begins_ticking(struct dep_relay *relay)
+{
+	bool begins = !relay->ticking;
+
+	lockdep_assert_held(&relay->lock);
+	relay->ticking = true;
+	return begins;
+}
+
+/**
+ * dep_relay_set_timer() - set the timer, which stands
+ * @relay: the relay of this processor
+ */
+static inline void dep_relay_set_timer(struct dep_relay *relay)
+{
+	/* Those of several processors must not meet on one. */
+	hrtimer_start(&relay->timer, ns_to_ktime(DEP_LATE_NS),
+		      HRTIMER_MODE_REL_PINNED);
+}
+
+void dep_relay_watch(struct dep_instance *inst);
+struct dep_instance *dep_relay_take(struct dep_relay *relay,
+				    struct dep_lanes *lanes);
+void dep_relay_leave(struct dep_instance *inst);
 
 #endif /* DEVEPOLL_RELAY_H */

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The timer of a relay: it looks whether those who were woken have come, and
+ * whether the worker gets its processor.
+ */
+#include <linux/sched/clock.h>
+
+#include "core/instance.h"
+#include "core/late.h"
+#include "core/limits.h"
+#include "core/relay.h"
+#include "core/waiter.h"
+
+/* Wakes another one in the place of those who are late. */
+static void late_look(struct dep_relay *relay, struct dep_instance *inst,
+		      u64 now)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&inst->lock, flags);
+	if (dep_waiter_give_up(inst) && dep_instance_has_work(inst))
+		dep_instance_wake(inst);
+	/* Work may be off the list only because files are asked this moment. */
+	if (inst->nr_waiters && inst->awaited) {
+		spin_lock(&relay->lock);
+		inst->late_at = now + DEP_LATE_NS;
+		dep_lanes_add(&relay->late, &inst->in_late, inst->lane);
+		spin_unlock(&relay->lock);
+	} else {
+		inst->late = NULL;
+	}
+	spin_unlock_irqrestore(&inst->lock, flags);
+	dep_relay_served(inst);
+}
+
+/* The set of a lane that is due first, or NULL. */
+static struct dep_instance *late_first(struct dep_relay *relay,
+				       unsigned int lane)
+{
+	lockdep_assert_held(&relay->lock);
+	return list_first_entry_or_null(&relay->late.lane[lane],
+					struct dep_instance, in_late);
+}
+
+/*
+ * Takes the next set that is due, the sets of no user twice in a row while
+ * others are; NULL if none is.
+ */
+static struct dep_instance *late_take(struct dep_relay *relay, u64 now)
+{
+	struct dep_lanes *lanes = &relay->late;
+	struct dep_instance *inst;
+	unsigned int i;
+
+	for (i = 0; i < DEP_RELAY_LANES; i++) {
+		lanes->turn = (lanes->turn + 1) % DEP_RELAY_LANES;
+		inst = late_first(relay, lanes->turn);
+		if (inst && inst->late_at <= now) {
+			list_del_init(&inst->in_late);
+			atomic_inc(&inst->serving);
+			return inst;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Is there work that the worker, which had time enough, has not begun?  Each
+ * time that this is so it is true only once.
+ */
+static bool late_needs_help(struct dep_relay *relay, u64 now)
+{
+	lockdep_assert_held(&relay->lock);
+	if (!relay->rest.filled)
+		return false;
+	if (relay->seen == relay->served && now - relay->moved < DEP_LATE_NS)
+		return false;
+	if (relay->seen != relay->served) {
+		relay->seen = relay->served;
+		relay->moved = now;
+		return false;
+	}
+	relay->moved = now;
+	return true;
+}
+
+/* When there is something to look at again; never, if there is nothing. */
+static u64 late_next(struct dep_relay *relay)
+{
+	u64 next = relay->rest.filled ? relay->moved + DEP_LATE_NS : U64_MAX;
+	struct dep_instance *inst;
+	unsigned int i;
+
+	for (i = 0; i < DEP_RELAY_LANES; i++) {
+		inst = late_first(relay, i);
+		if (inst)
+			next = min(next, inst->late_at);
+	}
+	return next;
+}
+
+/**
+ * dep_late_tick() - the timer of a relay
+ * @timer: the timer
+ *
+ * Context: hard interrupt.
+ * Return: HRTIMER_RESTART while there is something to look at again.
+ */
+enum hrtimer_restart dep_late_tick(struct hrtimer *timer)
+{
+	struct dep_relay *relay = container_of(timer, struct dep_relay, timer);
+	u64 now = ktime_get_ns(), begun = local_clock(), next;
+	unsigned int left = DEP_WAKE_BATCH;
+	struct dep_instance *inst;
+	unsigned long flags;
+	bool help;
+
+	spin_lock_irqsave(&relay->lock, flags);
+	help = late_needs_help(relay, now);
+	while (left-- && (inst = late_take(relay, now))) {
+		spin_unlock_irqrestore(&relay->lock, flags);
+		late_look(relay, inst, now);
+		spin_lock_irqsave(&relay->lock, flags);
+		if (local_clock() - begun > DEP_RELAY_NS)
+			break;
+	}
+	next = late_next(relay);
+	relay->ticking = next != U64_MAX;
+	spin_unlock_irqrestore(&relay->lock, flags);
+	if (help)
+		queue_work(dep_relay_helpers, &relay->help);
+	if (next == U64_MAX)
+		return HRTIMER_NORESTART;
+	/* An interrupt has done enough: the rest is looked at a bit later. */
+	next = max(next, now + DEP_LATE_PAUSE_NS);
+	hrtimer_set_expires(timer, ns_to_ktime(next));
+	return HRTIMER_RESTART;
+}
