@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The timer of a relay: it looks whether those who were woken have come, and
- * whether the worker gets its processor.
+ * The timer of a relay: it checks whether waiters that were woken have come,
+ * and whether the worker gets a processor.
  */
 #include <linux/sched/clock.h>
 
@@ -11,7 +11,7 @@
 #include "core/relay.h"
 #include "core/waiter.h"
 
-/* Wakes another one in the place of those who are late. */
+/* Wakes other waiters in the place of those that are late. */
 static void late_look(struct dep_relay *relay, struct dep_instance *inst,
 		      u64 now)
 {
@@ -20,7 +20,7 @@ static void late_look(struct dep_relay *relay, struct dep_instance *inst,
 	spin_lock_irqsave(&inst->lock, flags);
 	if (dep_waiter_give_up(inst) && dep_instance_has_work(inst))
 		dep_instance_wake(inst);
-	/* Work may be off the list only because files are asked this moment. */
+	/* The list may lack items only because their files are being polled. */
 	if (inst->nr_waiters && inst->awaited) {
 		spin_lock(&relay->lock);
 		inst->late_at = now + DEP_LATE_NS;
@@ -43,8 +43,8 @@ static struct dep_instance *late_first(struct dep_relay *relay,
 }
 
 /*
- * Takes the next set that is due, the sets of no user twice in a row while
- * others are; NULL if none is.
+ * Takes the next set that is due, or returns NULL.  No user has two turns in a
+ * row while other users have sets.
  */
 static struct dep_instance *late_take(struct dep_relay *relay, u64 now)
 {
@@ -65,8 +65,8 @@ static struct dep_instance *late_take(struct dep_relay *relay, u64 now)
 }
 
 /*
- * Is there work that the worker, which had time enough, has not begun?  Each
- * time that this is so it is true only once.
+ * Is there work that the worker has not begun though it had time enough?  True
+ * only once for each such period.
  */
 static bool late_needs_help(struct dep_relay *relay, u64 now)
 {
@@ -84,7 +84,7 @@ static bool late_needs_help(struct dep_relay *relay, u64 now)
 	return true;
 }
 
-/* When there is something to look at again; never, if there is nothing. */
+/* When the timer has to look again; U64_MAX if never. */
 static u64 late_next(struct dep_relay *relay)
 {
 	u64 next = relay->rest.filled ? relay->moved + DEP_LATE_NS : U64_MAX;
@@ -104,7 +104,7 @@ static u64 late_next(struct dep_relay *relay)
  * @timer: the timer
  *
  * Context: hard interrupt.
- * Return: HRTIMER_RESTART while there is something to look at again.
+ * Return: HRTIMER_RESTART if it has to look again.
  */
 enum hrtimer_restart dep_late_tick(struct hrtimer *timer)
 {
@@ -131,7 +131,7 @@ enum hrtimer_restart dep_late_tick(struct hrtimer *timer)
 		queue_work(dep_relay_helpers, &relay->help);
 	if (next == U64_MAX)
 		return HRTIMER_NORESTART;
-	/* An interrupt has done enough: the rest is looked at a bit later. */
+	/* Enough for one interrupt: the rest is checked a bit later. */
 	next = max(next, now + DEP_LATE_PAUSE_NS);
 	hrtimer_set_expires(timer, ns_to_ktime(next));
 	return HRTIMER_RESTART;

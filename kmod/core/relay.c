@@ -15,10 +15,10 @@ DEFINE_PER_CPU(struct dep_relay, dep_relays);
 struct workqueue_struct *dep_relay_helpers;
 
 /**
- * dep_relay_watch() - see to it that who was woken comes
+ * dep_relay_watch() - check whether a waiter that was woken comes
  * @inst: the instance, locked; others sleep on, and it is not watched yet
  *
- * If he gets no processor the next one is woken.
+ * If the waiter gets no processor, the next one is woken.
  */
 void dep_relay_watch(struct dep_instance *inst)
 {
@@ -41,10 +41,10 @@ void dep_relay_watch(struct dep_instance *inst)
 /**
  * dep_relay_take() - take the next set
  * @relay: the relay
- * @lanes: its fresh ones, or the rest
+ * @lanes: its fresh sets, or the rest
  *
- * It takes no set of the user who had the last one while others have some.
- * The set is served from now on, until dep_relay_served().
+ * It takes no set of the user who had the last one while others have some.  The
+ * set is being served from now on, until dep_relay_served().
  *
  * Return: the set, or NULL if there is none.
  */
@@ -75,7 +75,7 @@ struct dep_instance *dep_relay_take(struct dep_relay *relay,
 	return inst;
 }
 
-/* Takes a set off a list of a relay, if nobody has taken it this moment. */
+/* Takes a set off a list of a relay, unless it has just been taken. */
 static void relay_unlist(struct dep_relay **relay, struct list_head *place)
 {
 	if (!*relay)
@@ -103,7 +103,7 @@ static bool relay_forget(struct dep_instance *inst)
 }
 
 /**
- * dep_relay_leave() - take a set out of the relay, and wait for who serves it
+ * dep_relay_leave() - take a set out of the relay, or wait until it was served
  * @inst: the instance; nothing adds it again
  *
  * Context: process; sleeps.
@@ -111,7 +111,7 @@ static bool relay_forget(struct dep_instance *inst)
 void dep_relay_leave(struct dep_instance *inst)
 {
 	might_sleep();
-	/* Who serves it may put it back. */
+	/* A relay that serves the set may put it back. */
 	while (!relay_forget(inst))
 		wait_var_event(&inst->serving, !atomic_read(&inst->serving));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The relay of a processor: sets in which an event has happened there, and of
- * which somebody besides the sleeping waiters has to be told.  service.c and
- * late.c do that.
+ * The relay of a processor: a queue of the sets in which an event has happened
+ * there and which have more to wake than sleeping waiters.  service.c and
+ * late.c serve it.
  */
 #ifndef DEVEPOLL_RELAY_H
 #define DEVEPOLL_RELAY_H
@@ -35,19 +35,19 @@ struct dep_lanes {
  * @lock: lock number 7
  * @raised: R: the interrupt will look at @fresh, or is doing so
  * @working: R: the worker will look at @rest, or is doing so
- * @fresh: R: sets for the interrupt; only this processor adds some
- * @rest: R: what it has left to the worker
+ * @fresh: R: sets for the interrupt; only this processor adds to them
+ * @rest: R: sets that the interrupt left to the worker
  * @served: R: how many sets were taken from @rest
- * @seen: R: how many of them at @moved
- * @moved: R: while @working: when it was last seen that some were taken, ns
- * @late: R: sets of which somebody was woken while others slept on
+ * @seen: R: the value of @served at @moved
+ * @moved: R: while @working: when @served was last seen to change, ns
+ * @late: R: sets of which a waiter was woken while others slept on
  * @ticking: R: @timer is set, or running
  * @timer: looks through @late, and whether the worker gets a processor
- * @last: only for the interrupt: when it looked at the clock last
- * @debt: the same: how much more it has done than it may, ns
+ * @last: only for the interrupt: when it last read the clock
+ * @debt: the same: how much more time it has used than it may, ns
  * @irq: the interrupt
  * @work: the worker
- * @help: one of any processor, where that one gets none
+ * @help: a worker of any processor, for when that one gets no time
  * @cpu: const: the processor
  */
 struct dep_relay {
@@ -106,36 +106,36 @@ static inline void dep_instance_relay(struct dep_instance *inst)
 }
 
 /**
- * dep_instance_wake_pollers() - wake who polls the device itself
+ * dep_instance_wake_pollers() - wake the pollers of the device itself
  * @inst: the instance, locked and polled
- * @key: what the watched file's waker said
+ * @key: the key of the watched file's wake-up
  */
 static inline void dep_instance_wake_pollers(struct dep_instance *inst,
 					     __poll_t key)
 {
-	/* io_uring ends a loop of rings that wake each other by this bit. */
+	/* By this bit io_uring ends a loop of rings that wake each other. */
 	inst->poll_wake |= key & EPOLL_URING_WAKE;
 	dep_instance_relay(inst);
 }
 
 /**
- * dep_relay_served() - let a set go that was taken
- * @inst: the set; whoever closes it may free it now
+ * dep_relay_served() - let go of a set that was taken
+ * @inst: the set; its close may free it from now on
  *
  * Pairs with dep_relay_leave().
  */
 static inline void dep_relay_served(struct dep_instance *inst)
 {
-	/* Looks at nothing but the address. */
+	/* Uses nothing but the address. */
 	if (atomic_dec_and_test(&inst->serving))
 		wake_up_var(&inst->serving);
 }
 
 /**
- * dep_relay_begins_ticking() - is the timer to be set?
+ * dep_relay_begins_ticking() - does the timer have to be set?
  * @relay: the relay, locked
  *
- * Return: true if nobody has done so; the caller does it now.
+ * Return: true if it is not set yet; then the caller sets it.
  */
 static inline bool dep_relay_begins_ticking(struct dep_relay *relay)
 {
@@ -147,12 +147,12 @@ static inline bool dep_relay_begins_ticking(struct dep_relay *relay)
 }
 
 /**
- * dep_relay_set_timer() - set the timer, which stands
+ * dep_relay_set_timer() - set the timer, which is not running
  * @relay: the relay of this processor
  */
 static inline void dep_relay_set_timer(struct dep_relay *relay)
 {
-	/* Those of several processors must not meet on one. */
+	/* Pinned: the timers of several processors must not meet on one. */
 	hrtimer_start(&relay->timer, ns_to_ktime(DEP_LATE_NS),
 		      HRTIMER_MODE_REL_PINNED);
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The service of the relays: wake-ups that can't be done in the wake function,
- * because whoever is woken takes locks of his own, are done a moment later by
- * the processor on which the event has happened.  relay.c has the queues.  Read
- * the banner of instance.h first.
+ * The service of the relays.  The wake function can't wake pollers, which take
+ * locks of their own when they are woken; the processor on which the event has
+ * happened does so a moment later.  relay.c has the queues.  Read the banner of
+ * instance.h first.
  *
  * One event may be for thousands of sets, with hundreds of epoll sets around
  * each.  So there is one queue for each processor, not one for each set: an
- * interrupt takes sets from it until its time is over and leaves the rest to a
- * worker of the same processor, which yields to others like any thread of
- * normal priority.  Who causes the events has to share his own processor with
- * it, and nobody else's.  Only where the worker gets no processor at all, since
- * a task of real time has it, another one helps out anywhere, for a small part
- * of the time.
+ * interrupt takes sets from it until its time is used up, and leaves the rest
+ * to a worker of the same processor, which yields to others like any thread of
+ * normal priority.  So this work takes time only from the processor of the task
+ * that causes the events.  Only if the worker gets no processor at all, because
+ * a real-time task has it, another worker helps out on any processor, for a
+ * small part of the time.
  *
- * Sets stand in lanes, by whose they are (person.h), which are served in turn:
- * so nobody waits behind all the sets of another user.
+ * Sets are in lanes, by person (person.h), which are served in turn: so no set
+ * waits behind all the sets of another user.
  */
 #include <linux/bitops.h>
 #include <linux/sched.h>
@@ -60,7 +60,7 @@ static void relay_put_off(struct dep_relay *relay, struct dep_instance *inst)
 	dep_relay_served(inst);
 }
 
-/* Wakes commands of rings, so many at most.  False if there are more. */
+/* Wakes DEP_WAKE_BATCH commands of rings at most.  False if there are more. */
 static bool relay_wake_commands(struct dep_instance *inst, unsigned long *flags)
 {
 	unsigned int left = DEP_WAKE_BATCH;
@@ -81,8 +81,8 @@ static bool relay_wake_commands(struct dep_instance *inst, unsigned long *flags)
 }
 
 /*
- * Wakes who waits for a set that was taken, outside of any lock of the file
- * that woke us.
+ * Wakes those who wait for a set that was taken, outside of any lock of the
+ * file that woke us.
  */
 static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
 {
@@ -94,20 +94,20 @@ static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
 	if (inst->owed && dep_instance_has_work(inst))
 		dep_instance_wake(inst);
 	inst->owed = false;
-	/* What comes from now on comes too late for this time. */
+	/* An event from now on adds the set again. */
 	inst->relay = NULL;
 	wake = inst->poll_wake;
 	inst->poll_wake = 0;
 	if (!relay_wake_commands(inst, &flags))
 		dep_instance_relay(inst);
 	polled = inst->polled;
-	/* Who comes later sets polled again, after it has queued itself. */
+	/* A later poller sets polled again after it has queued itself. */
 	inst->polled = waitqueue_active(&inst->poll_queue);
 	spin_unlock_irqrestore(&inst->lock, flags);
 
 	/*
-	 * io_uring and AIO take a key for the answer, so name it only if there
-	 * is an event, and not if a file has to be asked first.
+	 * io_uring and AIO take a key for the answer, so name one only if there
+	 * is an event, and not if a file has to be polled first.
 	 */
 	if (polled && (READ_ONCE(inst->pending) || wake))
 		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
@@ -116,7 +116,7 @@ static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
 	dep_relay_served(inst);
 }
 
-/* Are there more to be woken than so many, be they on the queue or sets? */
+/* Are there more pollers than @most, be they on the queue or sets? */
 static bool instance_has_pollers(struct dep_instance *inst, u32 most)
 {
 	wait_queue_head_t *queue = &inst->poll_queue;
@@ -135,10 +135,10 @@ static bool instance_has_pollers(struct dep_instance *inst, u32 most)
 	return nr > most;
 }
 
-/* May an interrupt serve this set, though its time may be over? */
+/* May an interrupt serve this set, even if its time is used up? */
 static bool relay_may_serve(struct dep_instance *inst, bool time)
 {
-	/* Commands of rings: they sleep, so they can't see that it is late. */
+	/* Commands of rings are asleep, so they can't see that it is late. */
 	if (!time && !list_empty(&inst->woken))
 		return false;
 	return !READ_ONCE(inst->polled) ||
@@ -147,13 +147,12 @@ static bool relay_may_serve(struct dep_instance *inst, bool time)
 }
 
 /*
- * May the interrupt serve another set?  What it has done is paid back by the
- * time that passes, a part of it.  @most is how much the last set counts as at
- * most, 0 if there was none.  Where the clock of the processor is not stable it
- * stands still when the tick is overdue, as it may be after a walk over
- * thousands of items: then a set counts as DEP_RELAY_SET_NS.  A debt has a
- * limit, since it may be none: the host of a virtual machine may have run
- * something else.
+ * May the interrupt serve another set?  What it has used is paid back by a part
+ * of the time that passes.  @most is the most that the last set counts as, 0 if
+ * there was none.  If the clock of the processor is not stable, it stands still
+ * when the tick is overdue, as it may be after a walk over thousands of items;
+ * then a set counts as DEP_RELAY_SET_NS.  A debt has a limit, since it may be
+ * wrong: the host of a virtual machine may have run something else.
  */
 static bool relay_has_time(struct dep_relay *relay, u64 most)
 {
@@ -170,7 +169,7 @@ static bool relay_has_time(struct dep_relay *relay, u64 most)
 	return relay->debt < DEP_RELAY_NS;
 }
 
-/* What the interrupt leaves is for the worker, and the timer sees to that. */
+/* Leaves the rest to the worker, and makes the timer check on the worker. */
 static void relay_call_worker(struct dep_relay *relay)
 {
 	u64 now = ktime_get_ns();
@@ -223,7 +222,7 @@ static void relay_interrupt(struct irq_work *irq)
 }
 
 /*
- * Serves the next set of those that an interrupt has left; false if there is
+ * Serves the next of the sets that an interrupt has left; false if there is
  * none.  A real-time task must not take the processor from us while we have a
  * set that no other worker can find.
  */
@@ -257,7 +256,7 @@ static void relay_work(struct work_struct *work)
 		queue_work_on(relay->cpu, relay_queue, &relay->work);
 }
 
-/* Does a part of its work, on another processor. */
+/* Does a part of the worker's work, on another processor. */
 static void relay_help(struct work_struct *work)
 {
 	struct dep_relay *relay = container_of(work, struct dep_relay, help);
@@ -318,7 +317,7 @@ void dep_service_exit(void)
 		irq_work_sync(&per_cpu_ptr(&dep_relays, cpu)->irq);
 		hrtimer_cancel(&per_cpu_ptr(&dep_relays, cpu)->timer);
 	}
-	/* After what queues it. */
+	/* After everything that queues works. */
 	destroy_workqueue(relay_queue);
 	destroy_workqueue(dep_relay_helpers);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The service of the relays: an interrupt and a worker of each processor.
- */
+/* The service of the relays: an interrupt and a worker of each processor. */
 #ifndef DEVEPOLL_SERVICE_H
 #define DEVEPOLL_SERVICE_H
 
