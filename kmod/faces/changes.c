@@ -15,6 +15,7 @@
 #include "faces/bind.h"
 #include "faces/changes.h"
 #include "faces/words.h"
+#include "set/control.h"
 #include "set/interest.h"
 
 /* A signal carries no more than the fd and the events. */

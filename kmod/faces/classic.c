@@ -15,8 +15,10 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "faces/classic.h"
+#include "set/control.h"
 #include "set/waiting.h"
 #include "set/interest.h"
+#include "set/lookup.h"
 #include "sinks/pages.h"
 
 static_assert(sizeof(struct pollfd) == 8);

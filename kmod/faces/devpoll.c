@@ -19,7 +19,10 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "faces/devpoll.h"
+#include "set/buried.h"
+#include "set/control.h"
 #include "set/interest.h"
+#include "set/lookup.h"
 
 #define DEVPOLL_EVENTS \
 	((__force u16)(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \

@@ -14,7 +14,7 @@
 #include "faces/devpoll.h"
 #include "faces/sigmask.h"
 #include "set/waiting.h"
-#include "set/interest.h"
+#include "set/lookup.h"
 #include "sinks/area.h"
 #include "sinks/results.h"
 

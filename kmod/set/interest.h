@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The interest set: adding, changing, removing and finding fds.
+ * The interest set: adding and removing fds.
  */
 #ifndef DEVEPOLL_INTEREST_H
 #define DEVEPOLL_INTEREST_H
@@ -25,14 +25,12 @@ struct dep_change {
 	bool odd;
 };
 
-int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch);
-int dep_interest_set(struct dep_instance *inst, int fd, u16 events);
+void dep_item_drop(struct dep_item *item, bool tell);
+int dep_interest_add(struct dep_instance *inst, struct file *file,
+		     const struct dep_change *ch);
 bool dep_interest_remove(struct dep_instance *inst, int fd);
-int dep_interest_bury(struct dep_instance *inst, const struct dep_change *ch);
-bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events,
-			u64 *data);
+void dep_interest_clear(struct dep_instance *inst);
 void dep_interest_sift(struct dep_instance *inst,
 		       bool (*keep)(struct dep_item *item));
-void dep_interest_clear(struct dep_instance *inst);
 
 #endif /* DEVEPOLL_INTEREST_H */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Items of /dev/poll whose number is not open, in the set nevertheless.
+ */
+#include <linux/compiler.h>
+#include <linux/err.h>
+
+#include "core/item.h"
+#include "core/trace.h"
+#include "set/buried.h"
+#include "set/interest.h"
+#include "set/lookup.h"
+#include "set/owner.h"
+
+/* An item without a file, in the set from the first. */
+static int interest_add_buried(struct dep_instance *inst,
+			       const struct dep_change *ch)
+{
+	struct dep_item *item;
+	int err;
+
+	if (READ_ONCE(inst->nr_items) >= inst->room)
+		return -ENOSPC;
+	item = dep_item_new(inst, NULL, ch->fd, ch->events);
+	if (IS_ERR(item))
+		return PTR_ERR(item);
+	item->mode = ch->mode;
+	item->data = ch->data;
+	dep_owner_set(item);
+	err = dep_item_hook(item);
+	if (err) {
+		dep_item_discard(item);
+		return err;
+	}
+	spin_lock_irq(&inst->lock);
+	inst->stats.adds++;
+	trace_devepoll_add(item);
+	dep_item_bury(item);
+	spin_unlock_irq(&inst->lock);
+	return 0;
+}
+
+/**
+ * dep_interest_bury() - let a number that is not open stand in the set
+ * @inst: the instance, of /dev/poll
+ * @ch: the number, and what is asked for; with DEP_MODE_STAY
+ *
+ * It is reported as such until it is removed, or written when it is open.
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0, or
+ * -ENOSPC: no room in the set, or a limit of the user;
+ * -ENOMEM: no memory.
+ */
+int dep_interest_bury(struct dep_instance *inst, const struct dep_change *ch)
+{
+	struct dep_item *item;
+
+	lockdep_assert_held(&inst->mtx);
+	item = dep_interest_find_among(inst, NULL, ch->fd);
+	if (!item)
+		return interest_add_buried(inst, ch);
+	spin_lock_irq(&inst->lock);
+	item->data = ch->data;
+	inst->stats.mods++;
+	spin_unlock_irq(&inst->lock);
+	return 0;
+}

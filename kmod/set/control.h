@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The changes of an interest set that programs ask for.
+ */
+#ifndef DEVEPOLL_CONTROL_H
+#define DEVEPOLL_CONTROL_H
+
+#include "core/instance.h"
+
+struct dep_change;
+
+int dep_interest_set(struct dep_instance *inst, int fd, u16 events);
+int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch);
+
+#endif /* DEVEPOLL_CONTROL_H */
