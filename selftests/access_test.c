@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sets that are open for reading or for writing alone: who may not change one,
- * and who may not wait for it.
+ * Sets that are open only for reading or only for writing: the first can't be
+ * changed, and the second can't be waited on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -198,7 +198,7 @@ TEST_F(access, for_writing_is_enough_for_signals)
 	EXPECT_EQ(self->member, info.si_fd);
 }
 
-/* So isatty(3) of whatever comes says what it says of any other file. */
+/* So isatty(3) says of a set what it says of any other file. */
 TEST_F(access, has_no_say_in_requests_that_there_are_not)
 {
 	static const unsigned long requests[] = {
@@ -226,7 +226,7 @@ TEST_F(access, has_no_say_in_requests_that_there_are_not)
 	close(fds[3]);
 }
 
-/* The same of /dev/poll, in both of its faces. */
+/* The same for /dev/poll, in both of its faces. */
 TEST(access_to_dev_poll_is_by_mode)
 {
 	struct pollfd entry = { .fd = eventfd_new(), .revents = -1 };

@@ -34,7 +34,7 @@ FIXTURE_TEARDOWN(room)
 	EXPECT_EQ(0, close(self->event));
 }
 
-/* The errno of an mmap that is refused, 0 of one that is not. */
+/* The errno of an mmap that is refused; 0 for one that is not. */
 static int map_errno(int fd, size_t size, off_t offset)
 {
 	char *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, offset);
@@ -239,11 +239,11 @@ TEST_F(room, takes_as_many_fds_as_were_asked_for)
 	for (fit = 0; fit <= 1024; fit++)
 		if (dep_write_one(self->fd, fds[fit], POLLIN) != 8)
 			break;
-	/* What the pages hold may be more, but never more than they hold. */
+	/* There may be more room than asked for, up to what the pages hold. */
 	EXPECT_LE(N, fit);
 	EXPECT_GE(EP_FDS_PAGES(N) * POLLFD_X_PAGE, fit);
 
-	/* Full: changes go on, a new one needs a place. */
+	/* Full: changes still work, a new fd needs a place. */
 	EXPECT_EQ(8, dep_write_one(self->fd, fds[0], POLLOUT));
 	EXPECT_EQ(0, dep_write_one(self->fd, fds[fit], POLLIN));
 	EXPECT_EQ(8, dep_write_one(self->fd, fds[1], POLLREMOVE));
@@ -291,14 +291,14 @@ TEST_F(room, is_mapped_whole_or_not_at_all)
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size / 2, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size - page, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size + page, 0));
-	/* As much as there is, with what is the kernel's own. */
+	/* All pages, including those that only the kernel uses. */
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size / 2 * 3, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, 2 * size, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size, page));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size - page, page));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size / 2, size / 2));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size, size));
-	/* None of these left it mapped. */
+	/* None of these left the set mapped. */
 	EXPECT_EQ(0, dep_alloc(self->fd, 2000));
 	EXPECT_EQ(0, map_errno(self->fd, EP_MAP_SIZE(2000), 0));
 }

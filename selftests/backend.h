@@ -22,14 +22,14 @@ struct set {
 	int fd;
 	char *map;
 	size_t map_size;
-	unsigned long resoff;	/* what the last wait found in ep_resoff */
+	unsigned long resoff;	/* ep_resoff of the last wait */
 };
 
-/* Where the two mean different things, tests ask for the meaning by name. */
+/* Where the two behave differently, tests ask for a trait by name. */
 enum trait {
-	/* POLLERR and POLLHUP come though nobody asked for them */
+	/* POLLERR and POLLHUP are reported even if not asked for */
 	ADDS_ERR_AND_HUP	= 1 << 0,
-	/* what was posted stays posted when its cause goes before the wait */
+	/* an event stays posted even if its cause goes before the wait */
 	KEEPS_WHAT_WAS_POSTED	= 1 << 1,
 	/* changing the events of an fd that is ready reports it */
 	REPORTS_ON_CHANGE	= 1 << 2,
@@ -53,9 +53,9 @@ struct backend {
 	int (*add)(struct set *set, int fd, short events);
 	int (*change)(struct set *set, int fd, short events);
 	int (*remove)(struct set *set, int fd);
-	/* 1 where @fd is in the set, 0 where not */
+	/* 1 if @fd is in the set, 0 if not */
 	int (*has)(struct set *set, int fd);
-	/* takes at most @room events, gives their number */
+	/* takes at most @room events, returns their number */
 	int (*wait)(struct set *set, struct pollfd *out, int room, int ms);
 	void (*close)(struct set *set);
 };
@@ -107,16 +107,16 @@ static inline void set_close(struct set *set)
 		set->ops->close(set);
 }
 
-/* The fd's event among @n of @out, 0 where it has none. */
+/* The fd's event among @n of @out, 0 if it has none. */
 short event_of(const struct pollfd *out, int n, int fd);
 
 /* The event of the one fd that is ready now, or -errno: -ENOMSG if none is. */
 int set_wait_one(struct set *set, int fd, int ms);
 
-/* Takes all that is pending, gives the number of events or -errno. */
+/* Takes all pending events; returns their number or -errno. */
 int set_drain(struct set *set);
 
-/* The calls of 2001 themselves, with -errno for a failure. */
+/* The calls of 2001 themselves; -errno on failure. */
 int dep_open(void);
 int dep_alloc(int fd, long n);
 int dep_free(int fd);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Changes of the interest set, many in one call: each has its own result.
- */
+/* Changes of the interest list, many in one call: each has its own result. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -32,7 +30,7 @@ FIXTURE_TEARDOWN(batch)
 	eset_close(&self->set);
 }
 
-/* What the request gave; the failed are counted in @failed. */
+/* What the request returned; @failed counts the failed changes. */
 static int apply(int (*request)(int fd, unsigned long request, void *arg),
 		 int fd, struct devepoll_change *changes, unsigned int nr,
 		 uint32_t *failed)
@@ -190,7 +188,7 @@ TEST_F(batch, of_many_works_as_a_few)
 	ASSERT_NE(NULL, changes);
 	ASSERT_NE(NULL, out);
 	ASSERT_EQ(0, raise_fd_limit(FIRST + MANY));
-	/* Not all of one file: its items are limited. */
+	/* Not all of one file: the items of a file are limited. */
 	for (i = 0; i < FILES; i++) {
 		files[i] = eventfd_new();
 		ASSERT_LE(0, files[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits as a set of the extended interface meets them: each fd that is one
- * too many has ENOSPC as its own result.
+ * Limits as a set of the extended interface meets them: each fd above a limit
+ * has ENOSPC as its own result.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,7 +33,7 @@
 #define FIRST		1000
 #define WATCHES		100
 
-/* No root's rights any more. */
+/* Drops root's rights. */
 static int become(uid_t uid)
 {
 	if (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
@@ -59,14 +59,14 @@ FIXTURE_SETUP(bound)
 
 FIXTURE_TEARDOWN_PARENT(bound)
 {
-	/* A test that becomes a user can't set it back itself. */
+	/* A test that becomes another user can't restore it itself. */
 	if (!geteuid())
 		EXPECT_EQ(0, write_number(WATCHES_FILE, self->watches));
 }
 
 /*
- * Makes the same change of the numbers from @first on; how many took effect,
- * or -EPROTO where one failed with another errno than ENOSPC.
+ * Makes the same change of the numbers from @first on.  Returns how many took
+ * effect, or -EPROTO if one failed with another errno than ENOSPC.
  */
 static int change_range(int set, int op, int flags, int first, int n)
 {
@@ -125,7 +125,7 @@ TEST_F(bound, of_a_set_is_the_modules)
 	ASSERT_LE(0, set);
 	ASSERT_EQ(0, raise_fd_limit(FIRST + most + 10));
 	for (i = 0; i < most + 10; i++) {
-		/* Of so many files that none of them is full. */
+		/* Of so many files that none of them reaches its limit. */
 		if (i % (ITEMS_PER_FILE / 2) == 0)
 			file = eventfd_new();
 		ASSERT_EQ(FIRST + i, dup2(file, FIRST + i));
@@ -185,15 +185,15 @@ static int add_in_process(int set, int fd, atomic_int *end, char *stack)
 	struct adder *shared = (struct adder *)stack;
 
 	*shared = adder;
-	/* As vfork(2) does, but it goes on. */
+	/* Like vfork(2), but the parent runs on. */
 	if (clone(adder_main, stack + STACK, CLONE_VM | SIGCHLD, shared) < 0)
 		return -errno;
 	return await(atomic_load(&shared->told)) ? shared->ret : -ETIMEDOUT;
 }
 
 /*
- * A signalfd has a wait queue for each process that adds it, and what it was
- * queued on stays as long as anybody watches it.
+ * A signalfd has a wait queue for each process that adds it, and the watch
+ * stays in a queue as long as anybody watches the file.
  */
 TEST_F(bound, of_a_file_counts_its_wait_queues)
 {
@@ -217,7 +217,7 @@ TEST_F(bound, of_a_file_counts_its_wait_queues)
 		ret = add_in_process(set, other, &end, stacks + n * STACK);
 	EXPECT_EQ(-ENOSPC, ret);
 	EXPECT_EQ(HEADS_PER_FILE + 1, n);
-	/* Where one was queued goes with it, and makes room. */
+	/* The wait queue goes with its process, and makes room. */
 	atomic_store(&end, 1);
 	syscall(SYS_futex, &end, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 	for (i = 1; i < n; i++)
@@ -250,7 +250,7 @@ TEST_F(bound, of_a_user_counts_all_his_sets)
 	ASSERT_EQ(0, close(b));
 }
 
-/* What is closed and not told yet takes its room, or it had no bound. */
+/* A closed fd counts until its last event is taken, or it had no bound. */
 TEST_F(bound, of_a_user_counts_last_events_that_nobody_took)
 {
 	struct devepoll_event *out = calloc(WATCHES, sizeof(*out));
@@ -277,7 +277,7 @@ TEST_F(bound, of_a_user_counts_last_events_that_nobody_took)
 	EXPECT_EQ(WATCHES, dep_wait(set, out, WATCHES, 0));
 	for (i = 0; i < WATCHES; i++)
 		EXPECT_EQ(DEVEPOLL_CLOSED, out[i].events);
-	/* Once they are told, there is room again. */
+	/* Once the events are taken, there is room again. */
 	ASSERT_EQ(0, dup_range(self->event, FIRST, 150));
 	EXPECT_EQ(WATCHES, add_some(set, FIRST, 150));
 	ASSERT_EQ(0, close(set));
@@ -302,7 +302,7 @@ TEST_F(bound, of_locked_memory_holds_for_the_mapping)
 	ASSERT_TRUE(map != MAP_FAILED);
 	EXPECT_EQ(MAP_FAILED, dep_map_events(b, 2 * PAGE));
 	EXPECT_EQ(ENOMEM, errno);
-	/* It goes with the set, not with its last mapping. */
+	/* The memory goes with the set, not with its last mapping. */
 	ASSERT_EQ(0, munmap(map, 7 * PAGE));
 	EXPECT_EQ(MAP_FAILED, dep_map_events(b, 2 * PAGE));
 	ASSERT_EQ(0, close(a));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an event costs a task of real time on the processor where it happens.
- *
- * With $DEVEPOLL_ICOUNT the clock counts instructions, and the bound is held to
- * the letter; else the figures are printed.
+ * What an event costs a real-time task on the processor where it happens.  With
+ * $DEVEPOLL_ICOUNT the clock counts instructions, and the bound is checked
+ * exactly; otherwise the figures are only printed.
  */
 #ifndef SELFTESTS_BUDGET_H
 #define SELFTESTS_BUDGET_H
@@ -14,17 +13,17 @@
 
 #include "helpers.h"
 
-/* Of the write and of what is done in interrupts for it, in instructions. */
+/* Bound of the write and the interrupts after it, in instructions. */
 #define BOUND		1000000
 
-/* How long the task watches for what is taken from it, and what it notes. */
+/* How long the task watches for lost time, and the shortest gap it notes. */
 #define WATCH_NS	(60 * NSEC_PER_MSEC)
 #define GAP_NS		3000
 
 struct cost {
 	uint64_t write;		/* write() itself, with the interrupts in it */
 	uint64_t later;		/* what was taken from the task afterwards */
-	uint64_t longest;	/* of this, at once */
+	uint64_t longest;	/* the largest single part of this */
 };
 
 static inline bool counts_instructions(void)
@@ -59,7 +58,7 @@ static inline int measure(int event, struct cost *cost)
 	return ret;
 }
 
-/* Prints what it was, and holds it to the bound where that can be done. */
+/* Prints the cost, and checks it against the bound if the clock permits. */
 #define EXPECT_CHEAP(cost, sets) do {					\
 	TH_LOG("%d sets: write %lu, later %lu, at once %lu %s", sets,	\
 	       (unsigned long)(cost).write, (unsigned long)(cost).later, \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What one event may cost the machine, whatever sets an unprivileged user has
- * built: the time that is taken from a task of real time on the processor where
- * it happens, and from another user's on another one.
+ * built: the time that it takes from a real-time task on the processor where it
+ * happens, and from another user's task on another processor.
  */
 #include <errno.h>
 #include <sched.h>
@@ -19,7 +19,7 @@
 #include "budget.h"
 #include "eset.h"
 
-/* Epoll sets around all sets, and around these, as far as epoll lets them. */
+/* Epoll sets around all sets, and around these, as many as epoll permits. */
 #define INNER		8
 #define OUTER_EACH	62
 #define OUTMOST		100
@@ -56,7 +56,7 @@ static int epoll_around(const int *fds, int nr)
 	return epoll < 0 ? -errno : epoll;
 }
 
-/* How many members of an epoll set have told it, at most @most. */
+/* How many members of an epoll set have reported, at most @most. */
 static int told(int epoll, int most)
 {
 	struct epoll_event *out = calloc(most, sizeof(*out));
@@ -124,7 +124,7 @@ static int add_outer(budget_data *self)
 	return ret < 0 ? ret : 0;
 }
 
-/* Has everybody been told who stands around the sets? */
+/* Have all sets around been told? */
 static bool all_told(budget_data *self, int nr_inner)
 {
 	int i;
@@ -163,7 +163,7 @@ TEST_F(budget, of_one_event_does_not_grow_with_the_sets_that_watch)
 		EXPECT_CHEAP(cost, rows[i]);
 		EXPECT_TRUE(await(all_told(self, INNER)));
 		ASSERT_EQ(0, eventfd_take(self->event));
-		/* Nobody has anything to tell then. */
+		/* None of them has anything to report then. */
 		EXPECT_TRUE(await(told(self->inner[0], 1) == 0));
 	}
 }
@@ -174,9 +174,9 @@ TEST_F(budget, of_one_event_does_not_grow_with_the_sets_that_watch)
 
 /*
  * An event that takes the interrupt longer than it may, and one of another file
- * that goes through a chain of sets, while its time is over; nothing of normal
- * priority runs in between.  How many events the last set of the chain tells,
- * or -errno.
+ * that goes through a chain of sets while the interrupt's time is used up;
+ * nothing of normal priority runs in between.  Returns how many events the last
+ * set of the chain reports, or -errno.
  */
 static int post_both(int costly, int single, int last)
 {
@@ -238,7 +238,7 @@ static uint64_t used_ns(void)
 	return used.tv_sec * 1000000000ULL + used.tv_nsec;
 }
 
-/* Computes on the other processor; how much of it he gets, in percent. */
+/* Computes on the other processor; returns the share it got, in percent. */
 static int compute(atomic_bool *stop)
 {
 	uint64_t start, past, used;
@@ -252,7 +252,7 @@ static int compute(atomic_bool *stop)
 	} while (past < SHARE_NS);
 	used = used_ns() - used;
 	atomic_store(stop, true);
-	/* The two clocks may differ where the emulator was held up. */
+	/* The two clocks may differ if the emulator was held up. */
 	return used < past ? used * 100 / past : 100;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a set takes is charged to its memory cgroup, and whoever is greedy there
- * hurts nobody outside.
+ * What a set takes is charged to its memory cgroup, and a greedy task in the
+ * cgroup hurts nobody outside.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -102,7 +102,7 @@ TEST_F(cgroup, items_are_charged)
 	EXPECT_TRUE(await(charged() < with - 4 * 4096 * 32));
 }
 
-/* Whoever hits the limit fails or is killed, and nobody else. */
+/* A task that reaches the limit fails or is killed; no other task does. */
 TEST_F(cgroup, limit_hits_the_greedy_alone)
 {
 	int i, status, fd;
@@ -130,7 +130,7 @@ TEST_F(cgroup, limit_hits_the_greedy_alone)
 		EXPECT_EQ(128 + SIGKILL, status);
 		EXPECT_LE(1, killed_for_memory());
 	}
-	/* This process is outside, and what the other had is free again. */
+	/* This process is outside, and what the other one had is free again. */
 	EXPECT_TRUE(await(charged() < 8L << 20));
 	fd = new_set(131072);
 	EXPECT_LE(0, fd);

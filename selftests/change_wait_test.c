@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes that ride on a wait: they are made first, and the wait sleeps only
- * where all of them took effect.
+ * Changes in the call of a wait: they are made first, and the wait sleeps only
+ * if all of them took effect.
  */
 #include <errno.h>
 #include <signal.h>
@@ -168,7 +168,7 @@ TEST_F(change_wait, sleeps_where_all_changes_took_effect)
 	ASSERT_EQ(0, await_sleep(task.tid,
 				 variant->request == dep_request ? SYS_ioctl :
 				 eset_devepoll_fadvise.wait_syscall));
-	/* Who is told while the call sleeps finds the results already. */
+	/* A task told while the call sleeps finds the results already there. */
 	EXPECT_EQ(0, changes[0].result);
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, task_join(&task));
@@ -298,7 +298,7 @@ TEST_F(change_wait, serves_an_echo_with_one_call_a_round)
 	self->args.change_size = sizeof(change);
 	self->args.timeout = DEVEPOLL_FOREVER;
 	for (i = 0; i < 100; i++) {
-		/* In turn to read and to write, one-shot. */
+		/* Alternates between reading and writing, one-shot. */
 		change.op = i ? DEVEPOLL_MOD : DEVEPOLL_ADD;
 		change.events = (i & 1 ? EPOLLOUT : EPOLLIN) | EPOLLONESHOT;
 		change.data = i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files that close while they are watched, numbers that are used again, and
- * sets that close before their files.
+ * Files that are closed while they are watched, numbers that are reused, and
+ * sets that are closed before their files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ TEST_F(closing, of_one_of_two_watched_numbers_leaves_both_to_the_file)
 	EXPECT_EQ(0, set_drain(&self->set));
 }
 
-/* A child that has all fds of now, until the parent closes or writes *go. */
+/* A child that keeps all present fds until the parent closes or writes *go. */
 static pid_t start_holder(int *go)
 {
 	int fds[2];
@@ -452,7 +452,7 @@ TEST_F(closing, of_the_wait_queue_before_the_file_is_survived)
 	EXPECT_EQ(0, set_has(&self->set, signals));
 }
 
-/* What epoll can't say: a write goes by what the number names now. */
+/* Epoll can't do this: a write goes by what the number names now. */
 DEVEPOLL_FIXTURE(number, 100)
 
 TEST_F(number, that_names_another_file_is_a_new_item)
@@ -477,7 +477,7 @@ TEST_F(number, that_names_another_file_is_a_new_item)
 	ASSERT_EQ(0, put_byte(other[1]));
 	EXPECT_EQ(POLLIN, set_wait_one(&self->set, old[0], 0) & POLLIN);
 
-	/* The old file's last close is no concern of the new item. */
+	/* The old file's last close does not affect the new item. */
 	ASSERT_EQ(0, close(kept));
 	EXPECT_EQ(1, set_has(&self->set, old[0]));
 	ASSERT_EQ(0, put_byte(other[1]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The last event of an fd: it has left the set because its file was closed or
- * its number names another.
+ * The last event of an fd that left the set because its file was closed or its
+ * number names another file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 FIXTURE(closed) {
 	struct eset set;
-	int fds[2];	/* the first is in the set and will tell */
+	int fds[2];	/* the first is in the set and reports its close */
 };
 
 FIXTURE_VARIANT(closed) {
@@ -37,7 +37,7 @@ CLOSED(exclusive, devepoll, EPOLLEXCLUSIVE);
 CLOSED(level_by_fadvise, devepoll_fadvise, 0);
 CLOSED(edge_by_mapping, devepoll_mapped, EPOLLET);
 
-/* Adds or changes an fd so that it tells; its data is its number. */
+/* Adds or changes an fd that reports its close; its data is its number. */
 static int change_told(struct eset *set, int op, int fd, uint32_t events)
 {
 	struct devepoll_change change = {
@@ -310,7 +310,7 @@ TEST_F(closed, that_nobody_took_goes_with_the_set)
 	EXPECT_LE(0, next_fd());
 }
 
-/* The object that the data points to: freed by whoever is told. */
+/* The object to which the data points: freed by the thread that is told. */
 struct object {
 	atomic_int told;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files whose ->poll() takes the event it tells of: asked again, they say
- * nothing.
+ * Files whose ->poll() consumes the event that it reports: polled again, they
+ * report nothing.
  */
 #ifndef SELFTESTS_CONSUME_H
 #define SELFTESTS_CONSUME_H
@@ -15,7 +15,7 @@
 #include "eset.h"
 #include "filetype.h"
 
-/* What happens to the file, and what of it is asked for. */
+/* What happens to the file, and which events are asked for. */
 struct consumer {
 	const struct filetype *type;
 	uint32_t events;
@@ -30,7 +30,7 @@ static const struct consumer
 
 #define CONSUMER_MS	(10 * 1000)
 
-/* In name spaces of its own, since hosts are renamed; 0 or -errno. */
+/* In namespaces of its own, since host names are changed; 0 or -errno. */
 static inline int consumer_open(const struct consumer *consumer,
 				struct probe *probe)
 {
@@ -50,7 +50,7 @@ static inline void consumer_close(const struct consumer *consumer,
 	close(probe->twin);
 }
 
-/* An event, which has come when this returns 0: the twin has one, too. */
+/* Makes an event, which has come when this returns 0: the twin has one, too. */
 static inline int consumer_make(const struct consumer *consumer,
 				struct probe *probe)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files whose ->poll() takes the event it tells of: an answer that could not be
- * handed out is not lost.
+ * Files whose ->poll() consumes the event that it reports: an answer that could
+ * not be handed out is not lost.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -11,7 +11,7 @@
 #include "consume.h"
 
 #define NR 4
-/* It has happened: how long it may take to be noticed. */
+/* How long it may take to be noticed after it has happened. */
 #define SOON_MS (1000 * slowness())
 
 FIXTURE(consume) {
@@ -65,8 +65,8 @@ FIXTURE_TEARDOWN(consume)
 }
 
 /*
- * A wait for so many events, which counts what is ready before it takes it; one
- * for none is as any other.
+ * A wait for this many events, which counts what is ready before it takes it;
+ * one for none is like any other.
  */
 static int wait_for(const struct eset *set, void *out, uint32_t min, int ms)
 {
@@ -100,7 +100,7 @@ static uint32_t events_raw(const struct eset *set, const void *out)
 	return ((const struct epoll_event *)out)->events;
 }
 
-/* The event comes once. */
+/* The event is reported once. */
 #define EXPECT_ONCE()							\
 	do {								\
 		EXPECT_EQ(variant->consumer->events,			\
@@ -205,7 +205,7 @@ TEST_F(consume, event_that_nobody_saw_is_handed_out_again_after_a_one_shot)
 	EXPECT_EQ(variant->consumer->events, variant->consumer->events &
 		  eset_wait_one(&self->set, self->probe.fd, 0));
 	EXPECT_EQ(0, eset_drain(&self->set));
-	/* It was handed out: nothing is left to tell. */
+	/* It was handed out: nothing is left to report. */
 	ASSERT_EQ(0, eset_mod(&self->set, self->probe.fd, once));
 	EXPECT_EQ(0, eset_drain(&self->set));
 }
@@ -271,7 +271,7 @@ TEST_F(count, event_is_taken_by_a_wait_that_wanted_more)
 	struct devepoll_event out[NR];
 
 	ASSERT_EQ(0, consumer_make(variant->consumer, &self->probe));
-	/* First not at all, then while it sleeps. */
+	/* First without sleeping, then while it sleeps. */
 	EXPECT_EQ(1, wait_for(&self->set, out, 2, 0));
 	EXPECT_EQ(self->probe.fd, out[0].data);
 	EXPECT_EQ(0, eset_drain(&self->set));
@@ -295,7 +295,7 @@ TEST_F(count, event_is_kept_while_a_wait_for_more_sleeps)
 	EXPECT_EQ(2, task_join(&task));
 }
 
-/* A change of 2001 posts nothing, and loses nothing. */
+/* A change in a set of 2001 posts nothing, and loses nothing. */
 TEST(event_outlives_a_change_of_a_set_of_2001)
 {
 	struct probe probe;
@@ -313,7 +313,7 @@ TEST(event_outlives_a_change_of_a_set_of_2001)
 	set_close(&set);
 }
 
-/* The other side: what is over is not told, however often it was asked. */
+/* The opposite: what is over is not reported, however often it was polled. */
 TEST(ready_file_that_is_read_after_it_was_counted_is_not_reported)
 {
 	struct devepoll_event out[NR];

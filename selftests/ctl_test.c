@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes of the interest set, one at a time: the result of each, and what it
+ * Changes of the interest list, one at a time: the result of each, and what it
  * leaves untouched.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #include "eset.h"
 
-/* How long a race goes on, and how far a slow kernel gets in its own time. */
+/* How long a race goes on, and how far a slow kernel gets in that time. */
 #define RACE_NS		(400 * NSEC_PER_MSEC)
 #define LEAST_ROUNDS	20
 
@@ -107,7 +107,7 @@ TEST_F(ctl, takes_a_very_large_number)
 	EXPECT_EQ(0, eset_drain(&self->set));
 }
 
-/* Every op has the same error for what can't be a member. */
+/* Every op has the same error for a file that can't be a member. */
 FIXTURE(refusal) {
 	struct eset set;
 };
@@ -194,7 +194,7 @@ TEST_F(refusal, has_an_errno_of_its_own)
 	EXPECT_EQ(variant->error, eset_add(&self->set, fd, EPOLLIN));
 	EXPECT_EQ(variant->error, eset_mod(&self->set, fd, EPOLLIN));
 	EXPECT_EQ(variant->error, eset_del(&self->set, fd));
-	/* It comes before what is wrong with the events. */
+	/* This error comes before those of the events. */
 	if (variant->error != -EINVAL)
 		EXPECT_EQ(variant->error,
 			  eset_mod(&self->set, fd, EPOLLIN | EPOLLEXCLUSIVE));
@@ -293,8 +293,8 @@ TEST_F(ctl, change_has_taken_effect_when_it_returns)
 	EXPECT_EQ(0, task_join(&poster.task));
 }
 
-/* Where the call reads an epoll_event, as epoll_ctl(2) does. */
-/* As newer headers have them. */
+/* As epoll_ctl(2), which reads a struct epoll_event. */
+/* Defined as in newer headers. */
 struct busy_poll_params {
 	uint32_t usecs;
 	uint16_t budget;
@@ -306,7 +306,7 @@ struct busy_poll_params {
 #define GET_BUSY_POLL	_IOR(0x8a, 0x02, struct busy_poll_params)
 
 /* epoll has them from Linux 6.9 on. */
-/* By the call itself: libraries hide bits of the kernel's. */
+/* Called directly: libraries hide bits of the kernel's answer. */
 static long raw_fcntl(int fd, int cmd, long arg)
 {
 	return syscall(SYS_fcntl, fd, cmd, arg);
@@ -334,7 +334,7 @@ TEST_F(ctl, has_no_busy_polling)
 	EXPECT_EQ(0, eset_del(&self->set, self->event));
 }
 
-/* The kernel compares the files of epoll's sets alone. */
+/* The kernel compares only the files of epoll's own sets. */
 TEST_F(ctl, is_nothing_to_kcmp)
 {
 	struct kcmp_epoll_slot slot = {
@@ -420,7 +420,7 @@ TEST_F(argument, that_cannot_be_read_changes_nothing)
 	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
 	EXPECT_EQ(-EFAULT, raw_ctl(&self->set, EPOLL_CTL_MOD, self->event,
 				   NULL));
-	/* It is looked at before the fd is. */
+	/* It is checked before the fd is. */
 	EXPECT_EQ(-EFAULT, raw_ctl(&self->set, EPOLL_CTL_MOD, -1, half));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));

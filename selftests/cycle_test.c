@@ -14,11 +14,11 @@
 /* How long a race goes on. */
 #define RACE_NS		(500 * NSEC_PER_MSEC)
 
-/* So many sets may stand above each other; and one more. */
+/* How many sets may form a chain; and one more. */
 #define DEPTH		5
 #define SETS		(2 * DEPTH)
 
-/* So many edges between sets are looked at for a cycle. */
+/* How many edges between sets are searched for a cycle. */
 #define EDGES		1024
 
 FIXTURE(cycle) {
@@ -175,7 +175,7 @@ TEST_F(cycle, apart_sets_nest_so_deep_and_no_deeper)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&s[DEPTH - 1], s[DEPTH - 2].fd, 0));
 	EXPECT_EQ(0, eset_drain(&s[DEPTH]));
-	/* Less deep, it fits. */
+	/* If it is less deep, it fits. */
 	EXPECT_EQ(0, put_in(&s[DEPTH], &s[DEPTH - 2]));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&s[DEPTH], s[DEPTH - 2].fd, 0));
 }
@@ -198,7 +198,7 @@ TEST_F(cycle, apart_chains_that_are_joined_count_together)
 
 		ASSERT_EQ(0, build_up(s, below));
 		ASSERT_EQ(0, build_up(s + DEPTH, above + 1));
-		/* One set too many, and as many as may be. */
+		/* One set too many, and as many as are allowed. */
 		EXPECT_EQ(-ELOOP, put_in(&s[DEPTH], &s[below - 1]))
 			TH_LOG("%d below", below);
 		EXPECT_EQ(0, put_in(&s[DEPTH + 1], &s[below - 1]));
@@ -252,7 +252,7 @@ static long close_cycle(void *arg)
 	return put_in(closer->outer, closer->inner);
 }
 
-/* How many of the edges of a cycle of @n sets came to be; or -errno. */
+/* How many of the edges of a cycle of @n sets were made; or -errno. */
 static int race_for_cycle(struct eset *sets, int n)
 {
 	struct closer closers[DEPTH];
@@ -299,7 +299,7 @@ TEST_F(cycle, is_not_closed_by_threads_at_once)
 	}
 }
 
-/* Edges come and go by chance while events travel: it ends, that is all. */
+/* Edges come and go at random while events travel: it only has to end. */
 struct chaos {
 	struct eset *sets;
 	unsigned int seed;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The calls of /dev/poll, of either face: what they return, or -errno.
- */
+/* The calls of /dev/poll, in either face: their results, or -errno. */
 #ifndef SELFTESTS_DEVPOLL_H
 #define SELFTESTS_DEVPOLL_H
 
@@ -18,7 +16,7 @@
 
 enum dp_face { DP_LINUX, DP_SOLARIS };
 
-/* The argument as programs written for Solaris have it. */
+/* The argument as programs written for Solaris declare it. */
 struct sun_dvpoll {
 	struct pollfd *dp_fds;
 	nfds_t dp_nfds;

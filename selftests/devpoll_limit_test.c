@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * /dev/poll at its limits: of a set, of a file, of a user and of a cgroup.
- */
+/* /dev/poll at the limits of a set, a file, a user and a cgroup. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -44,7 +42,7 @@ FIXTURE_SETUP(limit)
 
 FIXTURE_TEARDOWN_PARENT(limit)
 {
-	/* A test that becomes a user can't set it back itself. */
+	/* A test that becomes another user can't restore it itself. */
 	if (!geteuid())
 		EXPECT_EQ(0, write_number(WATCHES_FILE, self->watches));
 }
@@ -67,7 +65,7 @@ TEST_F(limit, of_a_set_is_the_modules)
 		SKIP(return, "too many for this test");
 	ASSERT_EQ(0, raise_fd_limit(FIRST + most + 10));
 	for (i = 0; i < most + 10; i++) {
-		/* Of so many files that none of them is full. */
+		/* Of so many files that none of them reaches its limit. */
 		if (i % (ITEMS_PER_FILE / 2) == 0)
 			file = eventfd_new();
 		ASSERT_EQ(FIRST + i, dup2(file, FIRST + i));
@@ -75,7 +73,7 @@ TEST_F(limit, of_a_set_is_the_modules)
 	EXPECT_EQ(most, add_range(self->fd, FIRST, most + 10));
 	EXPECT_EQ(-ENOSPC, dp_set(self->fd, FIRST + most, POLLIN));
 	EXPECT_EQ(0, has(variant->face, self->fd, FIRST + most));
-	/* Nor is there room for one that is not open, where that stays. */
+	/* Nor is there room for one that is not open, if that stays. */
 	ASSERT_EQ(0, close(FIRST + most + 1));
 	EXPECT_EQ(variant->face == DP_LINUX ? 8 : -ENOSPC,
 		  dp_set(self->fd, FIRST + most + 1, POLLIN));
@@ -115,7 +113,7 @@ TEST_F(limit, of_a_user_is_of_all_his_sets)
 	EXPECT_EQ(-ENOSPC, dp_set(b, FIRST, POLLIN));
 	/* Changing what is in the set takes nothing. */
 	EXPECT_EQ(100, add_range(a, FIRST, 100));
-	/* A number that was closed goes on to count where it stays. */
+	/* A number that was closed still counts in the face that keeps it. */
 	ASSERT_EQ(0, close_range(FIRST, FIRST + 149, 0));
 	ASSERT_EQ(0, close(event));
 	EXPECT_EQ(variant->face == DP_LINUX ? 0 : 100,

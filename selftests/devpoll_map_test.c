@@ -230,7 +230,7 @@ TEST_F(buffer, counts_as_locked_memory)
 	EXPECT_EQ(-EINVAL, dp_free(self->fd));
 }
 
-/* Charged is what it has, not what it has and had. */
+/* Charged is what it has now, not that and what it had. */
 TEST_F(buffer, takes_the_place_of_another_within_the_limit)
 {
 	struct rlimit limit = { .rlim_cur = 4 * self->page };
@@ -241,7 +241,7 @@ TEST_F(buffer, takes_the_place_of_another_within_the_limit)
 	ASSERT_EQ(0, dp_free(self->fd));
 	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &limit));
 	ASSERT_EQ(0, setresuid(65534, 65534, 65534));
-	/* Who opened it pays, and that is root. */
+	/* The opener pays, and that is root. */
 	EXPECT_EQ(0, close(self->fd));
 	ASSERT_LE(0, (self->fd = dp_open()));
 	EXPECT_EQ(0, dp_alloc(self->fd, most));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /dev/poll used by several threads at once, which write, wait, close and map
- * without asking one another.
+ * without coordination.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int some_number(unsigned int *seed)
 	return FIRST_NUMBER + rand_r(seed) % NUMBERS;
 }
 
-/* Gives numbers to other files, and closes them. */
+/* Makes numbers name other files, and closes them. */
 static long open_and_close(void *arg)
 {
 	struct arena *arena = arg;
@@ -225,7 +225,7 @@ TEST(two_threads_that_choose_at_once_agree)
 	close(event);
 }
 
-/* One whose results go on in a page that is not there yet. */
+/* A wait whose results continue on a page that is not there yet. */
 struct slow_wait {
 	struct task task;
 	int fd;
@@ -239,7 +239,7 @@ static long wait_slowly(void *arg)
 	return dp_wait(DP_LINUX, slow->fd, slow->out, NUMBERS, 0);
 }
 
-/* It must not begin anew with what the other wait has met. */
+/* It must not start over with items that the other wait has met. */
 TEST(a_wait_in_between_makes_no_result_come_twice)
 {
 	enum { FDS = 10, BEFORE = 4 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Many connections that are reset at once, by /dev/poll and by poll(2): POLLERR
- * is reported where there is an error, and what the program does between the
- * call and a result may take the error away, with either.
+ * is reported if there is an error, and what the program does between the call
+ * and a result may consume the error, with either.
  */
 #include <errno.h>
 #include <string.h>
@@ -150,7 +150,7 @@ FIXTURE_TEARDOWN(reset)
 {
 }
 
-/* While others are being reset, straight after the call. */
+/* While others are being reset, right after the call. */
 TEST_F(reset, error_that_is_reported_is_there)
 {
 	struct pollfd out[CONNECTIONS];
@@ -198,8 +198,8 @@ TEST_F(reset, error_that_was_taken_is_reported_no_more)
 }
 
 /*
- * A chat server says to all others that one has gone: to those that were reset
- * too the send fails, and takes the error that their result tells of.
+ * A chat server tells all others that one has gone.  The send to those that
+ * were reset fails too, and consumes the error that their result reports.
  */
 TEST_F(reset, error_may_be_taken_before_its_result_is_looked_at)
 {

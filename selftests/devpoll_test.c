@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * /dev/poll: what both faces have in common, and what tells them apart.
- */
+/* /dev/poll: what both faces have in common, and in what they differ. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/devepoll.h>
@@ -195,7 +193,7 @@ TEST_F(devpoll, either_pollremove_removes)
 		EXPECT_EQ(8, dp_set(self->fd, self->fds[0], bits[i]));
 		EXPECT_EQ(0, dp_ispolled(self->face, self->fd, &entry));
 		EXPECT_EQ(0, dp_wait_one(self->face, self->fd, -1, 0));
-		/* What is not there can be removed too. */
+		/* Removing an fd that is not there succeeds, too. */
 		EXPECT_EQ(8, dp_set(self->fd, self->fds[0], bits[i]));
 	}
 }
@@ -401,7 +399,7 @@ TEST_F(devpoll, bad_writes_are_refused)
 	}
 }
 
-/* Programs for Solaris write so. */
+/* Programs for Solaris write in this way. */
 TEST_F(devpoll, pwrite_writes_too)
 {
 	struct pollfd entry = { .fd = self->fds[0], .events = POLLOUT };
@@ -416,7 +414,7 @@ TEST_F(devpoll, pwrite_writes_too)
 	EXPECT_EQ(ESPIPE, errno);
 }
 
-/* As many batches of the kernel as there are before the fault count. */
+/* All batches of the kernel that come before the fault count. */
 TEST_F(devpoll, write_that_meets_a_fault_tells_what_it_did)
 {
 	size_t page = getpagesize(), nr = page / sizeof(struct pollfd), i;
@@ -457,7 +455,7 @@ TEST_F(devpoll, write_applies_what_stands_before_a_fault)
 		EXPECT_EQ(1, dp_ispolled(self->face, self->fd, &entry));
 		EXPECT_EQ(8, dp_set(self->fd, self->fds[0], POLLREMOVE));
 	}
-	/* Half an entry is none. */
+	/* Half an entry is not an entry. */
 	EXPECT_EQ(-EFAULT, dp_write(self->fd, map + page - 4, 8));
 	EXPECT_EQ(0, munmap(map, page));
 }
@@ -592,7 +590,7 @@ TEST_F(devpoll, a_request_that_fails_chooses_no_face)
 	EXPECT_EQ(-EFAULT, dp_wait(other, fd, nowhere, 1, 0));
 	ASSERT_EQ(0, mprotect(nowhere, page, PROT_READ));
 	EXPECT_EQ(-EFAULT, dp_wait(other, fd, nowhere, 1, 0));
-	/* Still either: so this one is chosen now. */
+	/* Either is still possible: so this request chooses now. */
 	EXPECT_EQ(POLLOUT, dp_wait_one(self->face, fd, self->fds[0], 0));
 	EXPECT_EQ(-EBUSY, dp_wait(other, fd, &entry, 1, 0));
 	EXPECT_EQ(0, munmap(nowhere, page));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits on /dev/poll with arguments that nobody should give, or whose memory
- * goes while they sleep.
+ * Waits on /dev/poll with bad arguments, or whose memory goes while they sleep.
  */
 #include <errno.h>
 #include <limits.h>

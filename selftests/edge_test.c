@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one snapshot holds: which events come, when they come again, and in
+ * The contents of a snapshot: which events come, when they come again, and in
  * which order.
  */
 #include <errno.h>
@@ -331,7 +331,7 @@ TEST_F(edge, hundreds_of_events_come_in_one_call)
 
 DEVEPOLL_FIXTURE(slot, ROOM)
 
-/* An eventfd tells of a write by POLLIN and of a read by POLLOUT. */
+/* An eventfd reports a write by POLLIN and a read by POLLOUT. */
 TEST_F(slot, that_moves_keeps_its_own_events)
 {
 	struct pollfd out[4];

@@ -2,9 +2,8 @@
 /*
  * One table of operations over the extended interface of /dev/epoll and the
  * kernel's epoll, so that a test states a behaviour once and runs on both.
- *
- * Every operation returns -errno on failure.  Events are epoll's bits; the
- * data of an fd is its number where a test does not say otherwise.
+ * Every operation returns -errno on failure.  Events are epoll's bits; the data
+ * of an fd is its number unless a test says otherwise.
  */
 #ifndef SELFTESTS_ESET_H
 #define SELFTESTS_ESET_H
@@ -30,15 +29,15 @@ struct eset {
 	atomic_uint *slots;	/* parts in use, shared with children */
 };
 
-/* Where the two mean different things, tests ask for the meaning by name. */
+/* Where the two behave differently, tests ask for a trait by name. */
 enum eset_trait {
-	/* what a number's file does is reported after the number is closed */
+	/* a number's file is still reported after the number is closed */
 	REPORTS_STALE		= 1 << 0,
-	/* who has waited longest for an exclusive fd is woken first */
+	/* the one that has waited longest for an exclusive fd is woken first */
 	TAKES_TURNS		= 1 << 1,
 	/* an in-tree epoll can be a member */
 	TAKES_EPOLL_IN		= 1 << 2,
-	/* what a file said that was not handed out is told later */
+	/* what a file reported that was not handed out is reported later */
 	KEEPS_ANSWERS		= 1 << 3,
 };
 
@@ -55,7 +54,7 @@ struct eset_ops {
 	int (*ctl)(struct eset *set, int op, int fd, uint32_t events,
 		   uint64_t data);
 	int (*wait)(struct eset *set, struct epoll_event *out, int max, int ms);
-	/* no @timeout waits without limit, no @mask leaves signals alone */
+	/* NULL as @timeout: no limit; as @mask: signals stay as they are */
 	int (*pwait2)(struct eset *set, struct epoll_event *out, int max,
 		      const struct timespec *timeout, const sigset_t *mask);
 	void (*close)(struct eset *set);
@@ -123,7 +122,7 @@ int eset_pwait2(struct eset *set, struct epoll_event *out, int max,
 int eset_wait_one(struct eset *set, int fd, int ms);
 /* How many are ready now, or -errno. */
 int eset_drain(struct eset *set);
-/* The events that came with this data, 0 if none did. */
+/* The events that came with this data, 0 if there were none. */
 uint32_t events_of(const struct epoll_event *out, int n, uint64_t data);
 
 /* A thread in one wait on a set. */
@@ -138,7 +137,7 @@ struct ewaiter {
 
 /* Starts it, and waits until it sleeps; 0 or -errno. */
 int ewaiter_start(struct ewaiter *w, const struct eset *set, int ms);
-/* Starts one that takes at most so many events and may be done at once. */
+/* Starts one that takes at most so many events and may return at once. */
 int ewaiter_launch(struct ewaiter *w, const struct eset *set, int max, int ms);
 /* What its wait returned, or -ETIMEDOUT. */
 long ewaiter_join(struct ewaiter *w);
@@ -156,10 +155,10 @@ int dep_epoll_ctl(int fd, int op, int member, struct epoll_event *event);
 int dep_epoll_wait(int fd, struct epoll_event *out, int max, int ms);
 /* One change by DEVEPOLL_CTL; its result. */
 int dep_change(int fd, const struct devepoll_change *change);
-/* @nr of them; what DEVEPOLL_CTL gave, how many failed in @failed. */
+/* Makes @nr changes; returns what DEVEPOLL_CTL returned, sets @failed. */
 int dep_changes(int fd, struct devepoll_change *changes, unsigned int nr,
 		uint32_t *failed);
-/* DEVEPOLL_WAIT for what is ready within so many milliseconds. */
+/* DEVEPOLL_WAIT for what is ready within this many milliseconds. */
 int dep_wait(int fd, struct devepoll_event *out, int max, int ms);
 struct devepoll_event *dep_map_events(int fd, size_t size);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * EPOLLEXCLUSIVE: one of the sets that wait is woken, and what it goes
- * together with.
+ * EPOLLEXCLUSIVE: one of the sets on which a task waits is woken, and which
+ * bits it can be combined with.
  */
 #include <errno.h>
 #include <sched.h>
@@ -60,7 +60,7 @@ static int start_all(struct ewaiter *waiters, const struct eset *sets)
 	return ret;
 }
 
-/* The one waiter that is done, or -1 where it is not one alone. */
+/* The one waiter that has returned, or -1 if it is not exactly one. */
 static int the_one_done(struct ewaiter *waiters)
 {
 	int i, one = -1;
@@ -269,14 +269,14 @@ TEST_F(exclusive, is_not_for_sets)
 				    EPOLLIN | EPOLLEXCLUSIVE));
 	EXPECT_EQ(-ENOENT, eset_del(outer, inner->fd));
 	EXPECT_EQ(0, eset_add(outer, inner->fd, EPOLLIN));
-	/* What is wrong with the bits comes before what is there. */
+	/* Errors of the bits come before those of the fd. */
 	EXPECT_EQ(-EINVAL, eset_add(outer, inner->fd,
 				    EPOLLIN | EPOLLEXCLUSIVE));
 	EXPECT_EQ(-EINVAL, eset_mod(outer, inner->fd,
 				    EPOLLIN | EPOLLEXCLUSIVE));
 }
 
-/* A set whose only watcher is a poll(2) of it is woken as well. */
+/* A set whose only waiter is a poll(2) of it is woken as well. */
 static long poll_for_ever(void *arg)
 {
 	struct pollfd pfd = { .fd = *(int *)arg, .events = POLLIN };
@@ -311,8 +311,8 @@ TEST_F(exclusive, that_is_removed_lets_the_next_one_have_it)
 }
 
 /*
- * The one that was told has not come to take it, and somebody else has looked
- * at its set: then the event is still nobody's.
+ * The woken waiter has not come to take the event, and another thread has
+ * looked at its set: then nobody has the event yet.
  */
 TEST_F(exclusive, that_goes_with_an_event_hands_it_over)
 {
@@ -336,7 +336,7 @@ TEST_F(exclusive, that_goes_with_an_event_hands_it_over)
 	/* With epoll it sleeps on. */
 	EXPECT_TRUE(eset_has(told, TAKES_TURNS) ? ewaiter_join(other) == 1 :
 						  ewaiter_undisturbed(other));
-	/* Found to have nothing for it, it waits again. */
+	/* It has found nothing, and waits again. */
 	EXPECT_EQ(0, eset_add(told, self->event, EPOLLIN));
 	EXPECT_EQ(1, ewaiter_join(&self->waiters[0]));
 }

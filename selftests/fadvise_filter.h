@@ -19,7 +19,7 @@
 #define SYS_FADVISE	SYS_fadvise64_64
 #endif
 
-/* A filter of system calls that has an error for one of them. */
+/* A filter of system calls that makes one of them fail. */
 static inline int refuse_call(unsigned int nr, int error)
 {
 	struct sock_filter filter[] = {

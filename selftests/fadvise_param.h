@@ -12,7 +12,7 @@
 
 #define FADVISE_PARAM	"/sys/module/devepoll/parameters/fadvise"
 
-/* 'Y' or 'N', or 0 where it can't be read. */
+/* 'Y' or 'N', or 0 if it can't be read. */
 static inline char fadvise_param(void)
 {
 	int fd = open(FADVISE_PARAM, O_RDONLY | O_CLOEXEC);

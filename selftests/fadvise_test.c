@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fast path: arguments that have no meaning there or would be cut off,
- * and the entry turned off by the parameter of the module.
+ * The fast path: arguments that have no meaning there or would be cut off, and
+ * the path turned off by the parameter of the module.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "fadvise_param.h"
 #include "request.h"
 
-/* What a length has that is not 0. */
+/* Values of a length that is not 0. */
 static const uint64_t lengths[] = {
 	1, 8, INT_MAX, 1ULL << 31, 1ULL << 32, 1ULL << 62, INT64_MAX,
 	1ULL << 63, UINT64_MAX,
@@ -168,7 +168,7 @@ TEST_F(fadvise, knows_no_other_requests)
 	EXPECT_EQ(0, dep_alloc(self->fd, 10));
 }
 
-/* Asks the device and another one the same; what both gave, or -EPROTO. */
+/* Asks the device and another file the same; their answer, or -EPROTO. */
 static int as_of_others(int fd, int other, uint64_t length,
 			unsigned int advice)
 {
@@ -217,7 +217,7 @@ TEST_F(fadvise, that_is_off_takes_no_request)
 	EXPECT_EQ(POISON, self->ctl.nr_failed);
 	EXPECT_EQ(POISON, stats.items);
 	EXPECT_EQ(POISON, out.data.u64);
-	/* The way is ioctl(2). */
+	/* Then requests go through ioctl(2). */
 	EXPECT_EQ(1, dep_request(self->fd, DEVEPOLL_CTL, &self->ctl));
 	EXPECT_EQ(0, dep_request(self->fd, DEVEPOLL_STATS, &stats));
 	EXPECT_EQ(1, stats.items);

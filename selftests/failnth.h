@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No call comes near so many points of failure. */
+/* No call has nearly so many points of failure. */
 #define MOST_POINTS	2000
 
 static inline void failnth_set_knob(const char *name, const char *value)
@@ -31,14 +31,14 @@ static inline void failnth_set_knob(const char *name, const char *value)
 	close(fd);
 }
 
-/* What the other calls take, or -ENOSYS where the kernel can't do it. */
+/* The fd for the other functions, or -ENOSYS if the kernel can't do it. */
 static inline int failnth_open(void)
 {
 	int fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 
 	if (fd < 0)
 		return -ENOSYS;
-	/* Fail what may sleep too, and don't print a stack each time. */
+	/* Fail allocations that may sleep, too; print no stack each time. */
 	failnth_set_knob("failslab/ignore-gfp-wait", "N");
 	failnth_set_knob("failslab/verbose", "0");
 	failnth_set_knob("fail_page_alloc/ignore-gfp-wait", "N");
@@ -49,7 +49,7 @@ static inline int failnth_open(void)
 	return fd;
 }
 
-/* The n-th point of failure from here on fails; none does if @n is 0. */
+/* Makes the n-th point of failure from here on fail; none if @n is 0. */
 static inline void failnth_arm(int fd, int n)
 {
 	char text[16];
@@ -60,7 +60,7 @@ static inline void failnth_arm(int fd, int n)
 		;
 }
 
-/* Did it come to that point?  A failure to read is one that was not hit. */
+/* Was that point reached?  A failure to read means that it was not hit. */
 static inline bool failnth_disarm(int fd)
 {
 	char text[16] = "";
@@ -71,7 +71,7 @@ static inline bool failnth_disarm(int fd)
 	return hit;
 }
 
-/* How many points it came to, of the @n that it was armed with; disarms. */
+/* How many points were reached, of the @n that it was armed with; disarms. */
 static inline int failnth_points(int fd, int n)
 {
 	char text[16] = "";
@@ -82,13 +82,13 @@ static inline int failnth_points(int fd, int n)
 	return n;
 }
 
-/* What a test works on; each test says what is in it. */
+/* What a test works on; each test defines it. */
 struct world;
 
 /*
- * Calls with the n-th failure, for each n until there is no such point.
- * @check says of a result whether it is right, and undoes what was done; it is
- * told whether a failure was hit.  The number of points, or -1 after a wrong
+ * Calls with the n-th failure, for each n until there is no such point.  @check
+ * decides whether a result is right, and undoes what was done; it is told
+ * whether a failure was hit.  Returns the number of points, or -1 after a wrong
  * result.
  */
 static inline int failnth_walk(int fd, struct world *w,

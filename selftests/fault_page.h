@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A page of memory that is not there until the test provides it: whoever comes
- * to it, the kernel too, waits.
+ * A page of memory that is not there until the test provides it: whoever
+ * accesses it, even the kernel, waits.
  */
 #ifndef SELFTESTS_FAULT_PAGE_H
 #define SELFTESTS_FAULT_PAGE_H
@@ -46,7 +46,7 @@ static inline char *fault_page_start(const struct fault_page *page)
 	return page->memory + getpagesize();
 }
 
-/* Waits until somebody waits for it; 0 or -errno. */
+/* Waits until a task waits for it; 0 or -errno. */
 static inline int fault_page_await(const struct fault_page *page)
 {
 	struct uffd_msg message;

@@ -37,7 +37,7 @@ struct world {
 	int nfiles;
 };
 
-/* 0, or -errno; -ENOSYS where the kernel can't do it. */
+/* 0, or -errno; -ENOSYS if the kernel can't do it. */
 static int world_open(struct world *w)
 {
 	memset(w, 0, sizeof(*w));
@@ -430,7 +430,7 @@ static bool check_free(struct world *w, int ret, bool hit)
 	       dep_write_one(w->files[0][0], w->files[1][0], POLLIN) == 8;
 }
 
-/* Giving back needs nothing. */
+/* Removing and closing need no memory. */
 TEST_F(fault, free_never_fails)
 {
 	struct world *w = &self->w;

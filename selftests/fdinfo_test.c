@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What /proc/PID/fdinfo tells of a set.
- */
+/* What /proc/PID/fdinfo shows of a set. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +14,7 @@
 
 #define RACE_NS	(300 * NSEC_PER_MSEC)
 
-/* One line, as far as epoll has it too, and the rest as it is. */
+/* One line: the fields that epoll has too, and the rest as text. */
 struct line {
 	int fd;
 	unsigned int events;
@@ -71,7 +69,7 @@ static int find_line(const struct eset *set, int fd, struct line *found)
 	return n;
 }
 
-/* How many lines begin so, in the fdinfo that @pid has of the fd. */
+/* How many lines begin in this way, in the fdinfo of the fd in process @pid. */
 static int count_lines(pid_t pid, int fd, const char *begin)
 {
 	FILE *info = open_info(pid, fd);
@@ -145,7 +143,7 @@ TEST_F(fdinfo, tells_of_a_change)
 	ASSERT_EQ(1, find_line(&self->set, self->event, &line));
 	EXPECT_EQ(EPOLLOUT | EPOLLONESHOT | EPOLLERR | EPOLLHUP, line.events);
 	EXPECT_EQ(4711, line.data);
-	/* A one-shot that has reported has nothing left but its mode. */
+	/* A one-shot that has reported has only its mode left. */
 	ASSERT_EQ(EPOLLOUT, eset_wait_one(&self->set, 4711, 0));
 	ASSERT_EQ(1, find_line(&self->set, self->event, &line));
 	EXPECT_EQ(EPOLLONESHOT, line.events);
@@ -182,7 +180,7 @@ TEST_F(fdinfo, lists_every_fd)
 		EXPECT_EQ(1, find_line(&self->set, FIRST + i, &line));
 }
 
-/* What both tell of a file is the same, its device too. */
+/* Both show the same of a file, including its device. */
 TEST_F(fdinfo, tells_the_file_as_epoll_does)
 {
 	int i, fds[6], epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -258,7 +256,7 @@ TEST_F(fdinfo, may_be_read_while_fds_come_and_go)
 	EXPECT_EQ(0, count_lines(getpid(), self->set.fd, "tfd:"));
 }
 
-/* What epoll does not tell. */
+/* What epoll does not show. */
 FIXTURE(more) {
 	struct eset set;
 	int event;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What DEVEPOLL_FEATURES tells, and whether it is true.
- */
+/* What DEVEPOLL_FEATURES reports, and whether it is true. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The kinds of files that can be polled, each with what can happen to it.
- */
+/* The kinds of files that can be polled, and what can happen to each. */
 #ifndef SELFTESTS_FILETYPE_H
 #define SELFTESTS_FILETYPE_H
 
@@ -12,7 +10,7 @@
 struct probe {
 	int fd;			/* watched */
 	int peer;		/* its other end, or where it is driven from */
-	int twin;		/* what poll(2) is asked about: fd as a rule */
+	int twin;		/* the fd given to poll(2): usually fd */
 	int port;
 	pid_t children[2];
 	char path[128];
@@ -22,18 +20,18 @@ struct probe {
 struct happening {
 	const char *what;
 	int (*make)(struct probe *probe);	/* 0 or -errno */
-	short events;	/* at least these come of it */
+	short events;	/* at least these events follow */
 };
 
 struct filetype {
 	/*
-	 * 0 or -errno; -EOPNOTSUPP where the kernel was built without it.
-	 * Members that are not set are -1 and 0.
+	 * 0 or -errno; -EOPNOTSUPP if the kernel was built without it.  Members
+	 * that are not set are -1 and 0.
 	 */
 	int (*open)(struct probe *probe);
 	void (*close)(struct probe *probe);	/* beyond the three fds */
 	struct happening happenings[5];
-	/* what poll(2) shows though no wake-up ever speaks of it */
+	/* events that poll(2) shows but no wake-up announces */
 	short unannounced;
 };
 
@@ -58,7 +56,7 @@ extern const struct filetype
 	filetype_kmsg, filetype_hostname, filetype_sysctl, filetype_perf,
 	filetype_trace, filetype_userfaultfd;
 
-/* Happenings that many have in common. */
+/* Happenings that many kinds have in common. */
 int make_peer_write(struct probe *probe);
 int make_peer_drain(struct probe *probe);
 int make_peer_close(struct probe *probe);

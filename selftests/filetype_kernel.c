@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Kinds of files that tell of the system: terminals, notifications about
+ * Kinds of files that report about the system: terminals, notifications about
  * files, and files of /proc, /sys and /dev.
  */
 #include <errno.h>
@@ -140,7 +140,7 @@ const struct filetype filetype_fanotify = {
 	},
 };
 
-/* Asking it takes the news away, so poll(2) is asked of a second open. */
+/* Polling it consumes the news, so poll(2) is called on a second open. */
 static int open_twice(struct probe *probe, const char *path, int flags)
 {
 	probe->fd = open(path, flags | O_NONBLOCK | O_CLOEXEC);
@@ -208,7 +208,7 @@ static int open_cgroup_events(struct probe *probe)
 		return ret;
 	if (mount("devepoll", probe->path, "cgroup2", 0, NULL))
 		return errno == ENODEV ? -EOPNOTSUPP : -errno;
-	/* The mount goes with this name space, the group with remove_group. */
+	/* The mount goes with this namespace, the group with remove_group. */
 	snprintf(path, sizeof(path), "%s/devepoll-%d", probe->path, getpid());
 	if (mkdir(path, 0700))
 		return -errno;
@@ -263,7 +263,7 @@ const struct filetype filetype_cgroup_events = {
 	},
 };
 
-/* Two that want one CPU for 10 ms of 500 ms: a pressure. */
+/* Two tasks that want one CPU for 10 ms of 500 ms: pressure. */
 static int open_trigger(struct probe *probe, const char *path)
 {
 	static const char trigger[] = "some 10000 500000";
@@ -271,7 +271,7 @@ static int open_trigger(struct probe *probe, const char *path)
 
 	if (ret)
 		return ret;
-	/* The newest trigger is looked at first, so the twin's is the last. */
+	/* The newest trigger is checked first, so the twin's is the last. */
 	if (write(probe->twin, trigger, sizeof(trigger)) < 0 ||
 	    write(probe->fd, trigger, sizeof(trigger)) < 0)
 		return -errno;

@@ -326,7 +326,7 @@ const struct filetype filetype_unix_dgram_room = {
 	},
 };
 
-/* To one that is not connected back: its queue wakes us only when told to. */
+/* To a peer that is not connected back: its queue wakes us only if told to. */
 static int open_unix_dgram_server(struct probe *probe)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every kind of file that can be polled: what the set reports of it is what
- * poll(2) says of it, when it is added and whenever something happens to it.
+ * Every kind of file that can be polled: the set reports of it what poll(2)
+ * reports, when it is added and whenever something happens to it.
  */
 #include <errno.h>
 #include <sched.h>
@@ -94,7 +94,7 @@ static void probe_close(struct probe *probe, const struct filetype *type)
 	probe_init(probe);
 }
 
-/* What it mounts and how it is called is its own affair. */
+/* What a test mounts, and host names that it sets, stay in its namespaces. */
 FIXTURE_SETUP(filetype)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -130,8 +130,8 @@ static int take(struct set *set, const struct probe *probe, int ms)
 }
 
 /*
- * Makes something happen and collects events until all that poll(2) shows
- * anew and that is in @mask was reported.
+ * Makes something happen and collects events until everything was reported that
+ * poll(2) newly shows and that is in @mask.
  */
 static void check_happening(struct __test_metadata *_metadata,
 			    struct set *set, struct probe *probe,
@@ -152,7 +152,7 @@ static void check_happening(struct __test_metadata *_metadata,
 		got |= events;
 	} while ((want & ~got || happening->events & ~now) && now_ns() < end);
 
-	/* What went on is what the table says. */
+	/* What happened is what the table says. */
 	EXPECT_EQ(happening->events, happening->events & now)
 		TH_LOG("%s: poll() said %#x, then %#x", happening->what,
 		       before, now);

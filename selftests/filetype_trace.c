@@ -23,9 +23,9 @@
 #define PERF_BUFFER	(3 * (size_t)getpagesize())
 
 /*
- * With the first perf event and after the last the kernel patches itself, where
- * pages fault and in the scheduler, and an emulator may get that wrong: so it
- * shall do so once.
+ * At the first perf event and after the last, the kernel patches its code in
+ * the page faults and in the scheduler, which an emulator may get wrong: so
+ * make it do this only once.
  */
 static __attribute__((constructor)) void keep_perf_on(void)
 {
@@ -61,7 +61,7 @@ static int open_faults(void **ring)
 	return *ring == MAP_FAILED ? -errno : fd;
 }
 
-/* Asking takes the news away: the twin counts the same faults. */
+/* Polling it consumes the news: the twin counts the same faults. */
 static int open_perf(struct probe *probe)
 {
 	probe->fd = open_faults(&probe->rings[0]);
@@ -113,7 +113,7 @@ static int write_file(const char *folder, const char *name, const char *text)
 	return write_text(path, text);
 }
 
-/* A trace of our own that tells of the first event, not of a page of them. */
+/* A trace of our own that reports the first event, not a page of them. */
 static int open_trace(struct probe *probe)
 {
 	char path[256];
@@ -152,7 +152,7 @@ const struct filetype filetype_trace = {
 	},
 };
 
-/* Its page is not there until somebody provides it, or lets it go. */
+/* Its page is not there until the test provides it, or lets it go. */
 static int open_userfaultfd(struct probe *probe)
 {
 	struct uffdio_api api = { .api = UFFD_API };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Page sets and threads: a set that one thread reads is not filled again under
- * its eyes, and pages that go while others wait.
+ * Page sets and threads: a page set that one thread reads is not filled again
+ * meanwhile, and pages may go while other threads wait.
  */
 #include <errno.h>
 #include <signal.h>
@@ -71,7 +71,7 @@ FIXTURE(handout) {
 	struct waiter waiter;
 };
 
-/* The reader got a's event while the waiter waits, behind it in the line. */
+/* The reader got a's event while the waiter, behind it in the queue, waits. */
 FIXTURE_SETUP(handout)
 {
 	ASSERT_LE(2, cpus_online()) TH_LOG("threads need two CPUs");
@@ -103,7 +103,7 @@ static long reader_leave(struct reader *reader)
 	return task_join(&reader->task);
 }
 
-/* True if the waiter stays where it is for a while, however often it looks. */
+/* True if the waiter stays asleep for a while, however often it looks. */
 static bool waiter_stays(struct waiter *waiter)
 {
 	uint64_t end = now_ns() + 60 * NSEC_PER_MSEC;
@@ -128,14 +128,14 @@ TEST_F(handout, is_left_alone_while_its_reader_does_not_call)
 	EXPECT_TRUE(waiter_stays(&self->waiter));
 	EXPECT_EQ(0, memcmp(copy, self->set.map, HALF));
 
-	/* The reader calls again: what came meanwhile is there, for it. */
+	/* The reader calls again: it gets what came meanwhile. */
 	reader_order(&self->reader, 0);
 	EXPECT_EQ(2, reader_result(&self->reader));
 	EXPECT_EQ(self->b, self->reader.out[0].fd);
 	EXPECT_EQ(self->a, self->reader.out[1].fd);
 	EXPECT_EQ(HALF, self->reader.set.resoff);
 
-	/* With its exit the waiter is free to take what comes. */
+	/* When it exits, the waiter is free to take what comes. */
 	ASSERT_EQ(0, eventfd_post(self->a));
 	EXPECT_TRUE(waiter_stays(&self->waiter));
 	EXPECT_EQ(0, reader_leave(&self->reader));
@@ -148,7 +148,7 @@ TEST_F(handout, is_over_when_the_reader_waits_again)
 {
 	reader_order(&self->reader, -1);
 	ASSERT_EQ(0, await_sleep(self->reader.task.tid, SYS_ioctl));
-	/* The waiter has waited longer: the next event is its. */
+	/* The waiter has waited longer: it gets the next event. */
 	ASSERT_EQ(0, eventfd_post(self->b));
 	ASSERT_TRUE(await(atomic_load(&self->waiter.task.done)));
 	EXPECT_EQ(self->b, self->waiter.out[0].fd);
@@ -167,7 +167,7 @@ TEST_F(handout, is_over_when_another_thread_calls)
 	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->b, 0));
 	EXPECT_EQ(HALF, self->set.resoff);
 	EXPECT_EQ(0, set_drain(&self->set));
-	/* That call had nothing, so it is the waiter's turn. */
+	/* That call got nothing, so it is the waiter's turn. */
 	ASSERT_EQ(0, eventfd_post(self->a));
 	EXPECT_EQ(1, waiter_join(&self->waiter));
 	EXPECT_EQ(self->a, self->waiter.out[0].fd);
@@ -239,7 +239,7 @@ TEST_F(pages, that_were_mapped_again_serve_an_old_wait)
 	EXPECT_EQ(self->event, waiter.out[0].fd);
 }
 
-/* Takes the first event, and executes a program that knows no set. */
+/* Takes the first event, and executes a program that does not know the set. */
 static void read_and_execute(struct set *set, int told, int order)
 {
 	struct pollfd out[2];
@@ -269,7 +269,7 @@ TEST_F(pages, are_free_again_when_their_reader_executes_a_program)
 	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	ASSERT_EQ(1, read(told[0], &byte, 1));
-	/* What comes now is the waiter's, once the first pages are free. */
+	/* The waiter gets what comes now, once the first pages are free. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_TRUE(waiter_stays(&waiter));
 	ASSERT_EQ(0, put_byte(order[1]));
@@ -279,7 +279,7 @@ TEST_F(pages, are_free_again_when_their_reader_executes_a_program)
 	EXPECT_EQ(128 + SIGKILL, reap(reader));
 }
 
-/* All calls at once; each may succeed or fail for its own good reasons. */
+/* All calls at once; each may succeed or fail for good reasons of its own. */
 struct race {
 	int fd;
 	int event;
@@ -322,7 +322,7 @@ static long race_map_and_unmap(void *arg)
 			return -errno;
 		if (map == MAP_FAILED)
 			continue;
-		/* Whatever is there, it can be read. */
+		/* Whatever is there can be read. */
 		if (((volatile struct pollfd *)map)->fd < 0)
 			return -EIO;
 		munmap(map, EP_MAP_SIZE(i));

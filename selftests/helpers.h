@@ -16,11 +16,11 @@
 
 /*
  * A debug kernel is some 25 times slower: limits grow there by slowness(),
- * which DEVEPOLL_SLOW=1 in the environment or kmemleak asks for.
+ * which DEVEPOLL_SLOW=1 in the environment or kmemleak turns on.
  */
 int slowness(void);
 
-/* The harness gives a test 30 s, which is little there. */
+/* The harness gives a test 30 s, which is not much on such a kernel. */
 #define TEST_SECONDS	120
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT TEST_SECONDS
@@ -33,7 +33,7 @@ int pin_to_cpu(int cpu);
 int count_fds(void);
 int raise_fd_limit(unsigned int n);
 
-/* The number that the next file will get: it rises when one is leaked. */
+/* The number that the next file will get: it is higher if a file was leaked. */
 int next_fd(void);
 
 /*
@@ -46,13 +46,13 @@ int tcp_pair(int fds[2]);
 int tcp_listener(uint16_t *port);
 int eventfd_new(void);
 
-/* One byte there, or one away; 0 or -errno. */
+/* Puts one byte there, or takes one away; 0 or -errno. */
 int put_byte(int fd);
 int take_byte(int fd);
 /* Writes until it would block, reads until it is empty. */
 int fill(int fd);
 int empty(int fd);
-/* An eventfd that is read no more and one that was never written. */
+/* An eventfd that is not readable, and one that was never written. */
 int eventfd_post(int fd);
 int eventfd_take(int fd);
 
@@ -60,10 +60,10 @@ int eventfd_take(int fd);
 int send_fd(int socket, int fd);
 int receive_fd(int socket);
 
-/* Writes @text to what is at @path; 0 or -errno. */
+/* Writes @text to the file at @path; 0 or -errno. */
 int write_text(const char *path, const char *text);
 
-/* What poll(2) says now of @fd, at most @mask and errors. */
+/* What poll(2) reports of @fd now, at most @mask and errors. */
 short poll_now(int fd, short mask);
 
 /* The field @name of /proc/@tid/status, or -errno. */
@@ -104,7 +104,7 @@ struct task {
 	long ret;
 };
 
-/* Starts it, and waits for no more than its thread id; 0 or -errno. */
+/* Starts it, and waits only for its thread id; 0 or -errno. */
 int task_start(struct task *task, long (*call)(void *arg), void *arg);
 /* Waits for its end; what its call returned, or -ETIMEDOUT. */
 long task_join(struct task *task);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A processor that goes offline while it has others to wake, and comes back.
- */
+/* A processor that goes offline while it has tasks to wake, and comes back. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -92,7 +90,7 @@ static bool all_told(const int *outer)
 	return true;
 }
 
-/* Somebody also sleeps behind another, for whom it is looked who has come. */
+/* One more sleeps behind another waiter, so the timer checks who has come. */
 TEST_F(hotplug, loses_no_wake_up)
 {
 	struct ewaiter waiters[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which file a number means: after close, dup and reuse of numbers, in other
- * processes, and in sets that are handed on.
+ * processes, and in sets that are passed on.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -197,7 +197,7 @@ TEST_F(identity, of_many_files_on_one_number_is_never_mixed_up)
 	}
 }
 
-/* Does something in a child; its exit status is 0 where that is true. */
+/* Does something in a child; its exit status is 0 if that returns true. */
 #define in_child(condition)						\
 	({								\
 		pid_t child_pid = fork();				\
@@ -239,7 +239,7 @@ TEST_F(identity, in_a_child_outlives_the_number_here)
 	EXPECT_EQ(0, reap(pid));
 }
 
-/* The child's child works on when the one that added has ended. */
+/* The grandchild goes on when the process that added has ended. */
 TEST_F(identity, outlives_the_process_that_added)
 {
 	int go[2], answer[2], event = eventfd_new(), verdict = -1;
@@ -283,7 +283,7 @@ static long wait_apart(void *arg)
 	return ret ?: eset_wait_one(&apart->set, apart->number, 0);
 }
 
-/* A thread with a file table of its own is like another process. */
+/* A thread with a file table of its own counts as another process. */
 TEST_F(identity, in_another_table_outlives_the_number_here)
 {
 	struct apart apart = { .set = self->set, .number = self->event };
@@ -321,7 +321,7 @@ TEST_F(identity, of_what_another_process_added_is_known_here)
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, 900, 0));
 }
 
-/* A process forked before there were any of the files: it has no number. */
+/* A process forked before any of the files existed: it has no number. */
 FIXTURE(passed) {
 	struct eset set;
 	int event;

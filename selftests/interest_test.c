@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The interest set: write(2) of one entry and of many, what counts as done,
+ * The interest list: write(2) of one entry and of many, what counts as done,
  * and EP_ISPOLLED.
  */
 #include <errno.h>
@@ -83,8 +83,8 @@ TEST_F(interest, change_makes_an_event_on_epoll_alone)
 }
 
 /*
- * A datagram socket hears of room in its receiver's queue only once somebody
- * has asked it for POLLOUT.
+ * A datagram socket learns of room in its receiver's queue only after a poll
+ * for POLLOUT.
  */
 TEST_F(interest, in_changed_events_reaches_the_file)
 {
@@ -143,7 +143,7 @@ TEST_F(interest, in_one_file_by_two_numbers_is_two_interests)
 	EXPECT_EQ(POLLIN, set_wait_one(&self->set, a, 0));
 }
 
-/* What only the device has: entries that are written, many at a time. */
+/* Only on the device: entries that are written, many at a time. */
 FIXTURE(entry) {
 	struct set set;
 	int event;
@@ -163,7 +163,7 @@ FIXTURE_TEARDOWN(entry)
 
 static ssize_t write_bytes(int fd, const void *buffer, size_t count)
 {
-	/* The C library's write() knows that NULL makes no sense. */
+	/* The C library's write() assumes that NULL makes no sense. */
 	ssize_t ret = syscall(SYS_write, fd, buffer, count);
 
 	return ret < 0 ? -errno : ret;
@@ -204,7 +204,7 @@ TEST_F(entry, in_memory_that_can_not_be_read_is_a_fault)
 	EXPECT_EQ(-EFAULT, write_bytes(self->set.fd, (void *)-4096L, 8));
 	ASSERT_EQ(0, munmap(pages, page));
 	EXPECT_EQ(-EFAULT, write_bytes(self->set.fd, pages, 8));
-	/* The count is looked at first. */
+	/* The count is checked first. */
 	EXPECT_EQ(-EINVAL, write_bytes(self->set.fd, pages, 7));
 }
 
@@ -229,7 +229,7 @@ TEST_F(entry, before_unreadable_memory_is_not_applied_either)
 	EXPECT_EQ(0, set_has(&self->set, self->event));
 	EXPECT_EQ(-EFAULT, write_bytes(self->set.fd, pages, 2 * page + 8));
 	EXPECT_EQ(0, set_has(&self->set, self->event));
-	/* Up to the end it is fine. */
+	/* Up to the end it is valid. */
 	EXPECT_EQ(2 * page, write_bytes(self->set.fd, pages, 2 * page));
 	EXPECT_EQ(1, set_has(&self->set, self->event));
 }
@@ -390,7 +390,7 @@ TEST_F(entry, of_the_set_is_shown_by_ispolled)
 	EXPECT_EQ(self->event, pfd.fd);
 	EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, pfd.events);
 	EXPECT_EQ(0, pfd.revents);
-	/* Asking took nothing away. */
+	/* The query consumed nothing. */
 	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
 }
 

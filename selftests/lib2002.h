@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two forms that epoll had in 2002, each used by a file that is written as
- * the programs of then were.
+ * The two forms that epoll had in 2002, each used by a file that is written
+ * like the programs of that time.
  */
 #ifndef SELFTESTS_LIB2002_H
 #define SELFTESTS_LIB2002_H
@@ -13,7 +13,7 @@ struct form {
 	int (*ctl)(int epfd, int op, int fd, unsigned int events);
 	/* copies what it finds, at most @room events */
 	int (*wait)(int epfd, struct pollfd *out, int room, int timeout);
-	/* where it finds them, if it is not told */
+	/* where it finds them, if no place is given */
 	int (*wait_in_place)(int epfd, struct pollfd const **events,
 			     int timeout);
 };

@@ -5,7 +5,7 @@
 #define DEVEPOLL_2002 1
 #include "devepoll_2002.h"
 
-/* Which a program of today includes by some other header; it does no harm. */
+/* A program of today includes this by some other header; it does no harm. */
 #include <sys/epoll.h>
 
 #include "lib2002.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One table over the C library's calls of epoll and libdevepoll's, so that what
- * a program of epoll's relies on is stated once and runs on both.
- *
- * A preloaded program runs the variant "epoll" on the device, too.
+ * One table over the C library's calls of epoll and libdevepoll's: a test
+ * states once what a program for epoll relies on, and runs on both.  A
+ * preloaded program runs the variant "epoll" on the device, too.
  */
 #ifndef SELFTESTS_LIB_CALLS_H
 #define SELFTESTS_LIB_CALLS_H
@@ -50,7 +49,7 @@ static const struct calls devepoll_calls = {
 	.pwait2 = devepoll_epoll_pwait2,
 };
 
-/* What a call returned, or -errno: which is not that of an earlier call. */
+/* What a call returned, or -errno, and not that of an earlier call. */
 #define result_of(call) ({						\
 	long __ret;							\
 									\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libdevepoll: where epoll's calls under a prefix have a way of their own:
+ * libdevepoll: where epoll's calls under a prefix differ from epoll's own:
  * closed numbers, epoll's sets, sets of 2001, and a node that can't be opened.
  */
 #include <sched.h>
@@ -68,7 +68,7 @@ TEST(set_of_2001_is_ebusy)
 	EXPECT_EQ(0, devepoll_close(set));
 }
 
-/* A folder of our own over /dev, in a name space of our own. */
+/* A folder of our own over /dev, in a namespace of our own. */
 static int cover_dev(void)
 {
 	if (unshare(CLONE_NEWNS) ||

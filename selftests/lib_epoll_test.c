@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libdevepoll: epoll's calls under a prefix: their arguments, what they refuse
- * and with which error, beside epoll's own.
+ * libdevepoll, epoll's calls under a prefix: their arguments, what they refuse
+ * and with which error, compared with epoll's own.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -111,7 +111,7 @@ static const struct ctl_row {
 	{ SET, 4, CLOSED, GOOD, EBADF },
 	{ SET, 4, REGULAR, GOOD, EPERM },
 	{ SET, INT_MIN, MEMBER, GOOD, EINVAL },
-	/* Of other requests, if the operation were just added to a number. */
+	/* Ops that would give other requests if just added to a number. */
 	{ SET, EP_FREE - DEVEPOLL_EPOLL_CTL(0), MEMBER, GOOD, EINVAL },
 	{ SET, DEVEPOLL_STATS - DEVEPOLL_EPOLL_CTL(0), MEMBER, GOOD, EINVAL },
 	{ CLOSED, EPOLL_CTL_ADD, OTHER, GOOD, EBADF },
@@ -241,7 +241,7 @@ TEST_F(epoll, waits_name_the_error_that_epoll_comes_to_first)
 	}
 }
 
-/* Kernels differ, so this one is asked. */
+/* Kernels differ here, so ask this one. */
 TEST_F(epoll, wait_on_nothing_for_no_events_fails_as_on_this_kernel)
 {
 	const struct calls *calls = variant->calls;

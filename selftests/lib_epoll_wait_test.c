@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libdevepoll: epoll's calls under a prefix: time-outs, signals, cancellation,
- * threads and processes, beside epoll's own.
+ * libdevepoll, epoll's calls under a prefix: time-outs, signals, cancellation,
+ * threads and processes, compared with epoll's own.
  */
 #include <limits.h>
 #include <pthread.h>
@@ -16,14 +16,14 @@
 
 CALLS_FIXTURE(epoll)
 
-/* gcc's sanitizer of addresses takes the unwound stack for an overflow. */
+/* gcc's address sanitizer takes the unwound stack for an overflow. */
 #ifdef __SANITIZE_ADDRESS__
 #define BEARS_CANCELLATION	false
 #else
 #define BEARS_CANCELLATION	true
 #endif
 
-/* The ways to wait: for so many milliseconds, or without limit. */
+/* The ways to wait: for this many milliseconds, or without limit. */
 enum way { WAIT, PWAIT, PWAIT_MASK, PWAIT2, NR_WAYS };
 
 static const char * const way_names[] = {
@@ -59,7 +59,7 @@ static int add(const struct calls *calls, int set, int fd, uint32_t events)
 	return calls->ctl(set, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* By any of the calls that can stand behind a wait. */
+/* Any of the calls that may implement a wait. */
 static bool sleeps_in_a_wait(pid_t tid)
 {
 	return sleeps_in(tid, SYS_epoll_wait) ||
@@ -212,7 +212,7 @@ TEST_F(epoll, signal_mask_is_in_force_for_the_wait_alone)
 	sigfillset(&all);
 	ASSERT_EQ(0, handle_restarting(SIGUSR1));
 	for (i = 0; i < 2; i++) {
-		/* One that is blocked outside is let in. */
+		/* A signal that is blocked outside is let in. */
 		ASSERT_EQ(0, sigprocmask(SIG_SETMASK, &all, NULL));
 		ASSERT_EQ(0, raise(SIGUSR1));
 		EXPECT_EQ(2 * i, handled);
@@ -222,7 +222,7 @@ TEST_F(epoll, signal_mask_is_in_force_for_the_wait_alone)
 		ASSERT_EQ(0, sigprocmask(SIG_SETMASK, NULL, &now));
 		EXPECT_EQ(1, sigismember(&now, SIGUSR1));
 
-		/* One that is not is kept out, and stays pending. */
+		/* A signal not blocked outside is kept out, stays pending. */
 		ASSERT_EQ(0, raise(SIGUSR1));
 		EXPECT_EQ(0, wait_by(variant->calls, ways[i], self->set, &out,
 				     1, &all));
@@ -249,7 +249,7 @@ TEST_F(epoll, blocked_wait_is_cancelled)
 		EXPECT_TRUE(result == PTHREAD_CANCELED)
 			TH_LOG("%s", way_names[way]);
 	}
-	/* The set bears it. */
+	/* The set survives it. */
 	EXPECT_EQ(0, wait_by(variant->calls, WAIT, self->set, &w.out, 0, NULL));
 }
 

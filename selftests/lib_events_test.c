@@ -108,7 +108,7 @@ TEST_F(events, each_change_has_its_own_result)
 	EXPECT_EQ(there, self->out[0].fd);
 	EXPECT_EQ(0x100000000 + there, self->out[0].data);
 
-	/* Who does not want to know is not told. */
+	/* The count of failures may be left out. */
 	EXPECT_EQ(2, devepoll_events_update(self->set, changes + 4, 2, NULL));
 }
 
@@ -161,7 +161,7 @@ TEST_F(events, bad_arguments_are_refused)
 						       self->out, 1, 0));
 	EXPECT_EQ(-EFAULT, devepoll_events_harvest(set, NULL));
 	EXPECT_EQ(-EFAULT, devepoll_events_stats(set, NULL));
-	/* By fadvise it is advice that nobody knows. */
+	/* To fadvise64(2) it is unknown advice. */
 	EXPECT_EQ(fadvise_param() == 'N' ? -ENOTTY : -EINVAL,
 		  devepoll_events_request(set, _IO('P', 0x7f), NULL));
 	EXPECT_EQ(-ENOTTY, devepoll_events_request(set, _IOR('P', 0x7f, int),
@@ -174,7 +174,7 @@ TEST_F(events, bad_arguments_are_refused)
 	EXPECT_EQ(1, devepoll_events_wait(set, self->out, 64, 0));
 }
 
-/* All calls on what is no set. */
+/* All calls on a file that is not a set. */
 static int calls_give(int fd, int error)
 {
 	struct devepoll_change change = change_of(DEVEPOLL_ADD, 0, EPOLLIN);
@@ -193,7 +193,7 @@ static int calls_give(int fd, int error)
 					     0) != error;
 	wrong += devepoll_events_harvest(fd, &args) != error;
 	wrong += devepoll_events_map(fd, &part, 1, 1) != error;
-	/* These serve a set of 2001 as well, or find no such part first. */
+	/* These work on a set of 2001 too, or check something else first. */
 	if (error == -EBUSY)
 		return wrong;
 	wrong += devepoll_events_stats(fd, &stats) != error;
@@ -261,7 +261,7 @@ TEST_F(events, fadvise_may_be_turned_off_and_on_at_any_time)
 		EXPECT_EQ(0, devepoll_events_features(self->set, &features));
 		EXPECT_EQ(i & 1, !!(features.features &
 				    DEVEPOLL_FEATURE_FADVISE));
-		/* Of others it is told as ever. */
+		/* Other fds are reported as always. */
 		EXPECT_EQ(-ENOTTY, devepoll_events_wait(other, self->out, 4,
 							0));
 		EXPECT_EQ(-1, devepoll_epoll_wait(other, &out, 1, 0));
@@ -285,7 +285,7 @@ TEST_F(events, change_that_fails_keeps_the_wait_from_sleeping)
 						 self->out, 64, -1));
 	EXPECT_EQ(1, failed);
 
-	/* One that does not fail is made before the wait. */
+	/* A change that does not fail is made before the wait. */
 	ASSERT_EQ(0, eventfd_post(fd));
 	changes[0] = change_of(DEVEPOLL_MOD, fd, EPOLLIN | EPOLLOUT);
 	EXPECT_EQ(1, devepoll_events_update_wait(self->set, changes, 1, &failed,
@@ -354,7 +354,7 @@ TEST_F(events, wait_ends_at_a_point_in_time)
 	call.args.timeout = end;
 	EXPECT_EQ(0, wait_by_library(&call));
 	EXPECT_LE(end, now_ns());
-	/* One that is over does not sleep. */
+	/* A deadline that has passed does not sleep. */
 	EXPECT_EQ(0, wait_by_library(&call));
 }
 
@@ -395,7 +395,7 @@ struct taker {
 	long wrong;
 };
 
-/* Takes until an fd says that it is over. */
+/* Takes events until an fd reports that the test is over. */
 static long take_all(void *arg)
 {
 	struct taker *t = arg;
@@ -484,7 +484,7 @@ TEST_F(events, mapping_has_the_size_that_the_first_one_asked_for)
 	ASSERT_EQ(0, devepoll_events_map(self->set, more, 2, events - 1));
 	ASSERT_LE(0, add_eventfd(self->set, 0, true));
 
-	/* The same memory, until the last has unmapped it. */
+	/* The same memory, until the last thread has unmapped it. */
 	EXPECT_EQ(1, devepoll_events_take(&parts[0], 0));
 	EXPECT_EQ(EPOLLIN, more[0].events->events);
 	devepoll_events_unmap(more, 2);
@@ -525,7 +525,7 @@ TEST(detached_set_leaves_its_descriptor_alone)
 	EXPECT_GT(pages + 2048, status_field(getpid(), "VmSize"));
 	EXPECT_EQ(0, close(fd));
 
-	/* Also where the number is another file's by now. */
+	/* Even if the number names another file by now. */
 	ASSERT_EQ(0, devepoll_open(&set, NULL, 1, 0));
 	fd = devepoll_fd(set);
 	ASSERT_EQ(0, close(fd));

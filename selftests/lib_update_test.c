@@ -20,7 +20,7 @@
 #include "helpers.h"
 #include "lib_helpers.h"
 
-/* One page of results, so that it is the same room however it is counted. */
+/* One page of results, so that the room is the same in either count. */
 #define CAPACITY	512
 #define FAILURES	16
 
@@ -124,7 +124,7 @@ TEST_F(lib_update, failing_entries_are_named_with_their_reason)
 		EXPECT_EQ(errors[i], self->failures[failed].error)
 			TH_LOG("entry %d", i);
 		EXPECT_EQ(-ENOENT, devepoll_query(self->set, files[i]));
-		/* One by one they are told the same. */
+		/* Told one by one, they have the same errors. */
 		EXPECT_EQ(errors[i], devepoll_add(self->set, files[i], POLLIN));
 		failed++;
 	}
@@ -191,7 +191,7 @@ TEST_F(lib_update, closed_fd_is_not_mistaken_for_a_file_of_the_library)
 {
 	int i;
 
-	/* Whatever the library opens to find out, it gets these numbers. */
+	/* Whatever the library opens to find out gets one of these numbers. */
 	for (i = 0; i < 8; i++) {
 		int fd = free_fd() + i;
 
@@ -295,12 +295,12 @@ TEST_F(lib_update, full_set_is_enospc)
 	EXPECT_EQ(CAPACITY + 1, self->failures[1].index);
 	EXPECT_EQ(-ENOSPC, self->failures[1].error);
 
-	/* Those that are in it can still be changed. */
+	/* Fds that are in the set can still be changed. */
 	changes[0].events = POLLOUT;
 	EXPECT_EQ(0, update(changes, CAPACITY));
 	EXPECT_EQ(POLLOUT, devepoll_query(self->set, changes[0].fd));
 
-	/* What a later entry gives back, an earlier one may take. */
+	/* A later entry frees what an earlier one may then take. */
 	changes[0].fd = changes[CAPACITY].fd;
 	changes[1].events = POLLREMOVE;
 	EXPECT_EQ(0, update(changes, 2));
@@ -436,8 +436,8 @@ TEST_F(lib_update, closed_file_leaves_the_set)
 }
 
 /*
- * poll(2) on this file says once that it changed.  Had the library asked it
- * why something else failed, the event would be gone.
+ * poll(2) of this file reports once that it changed.  If the library had polled
+ * it to find out why another entry failed, the event would be gone.
  */
 TEST_F(lib_update, finding_out_uses_up_no_event)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits: of the module, of the user, of the process and of the cgroup.  Each
- * test works as a user of its own, so that nothing that is counted is shared.
+ * Limits of the module, the user, the process and the cgroup.  Each test runs
+ * as a user of its own, so that it shares no counter.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +29,7 @@
 /* The first number that can't be watched. */
 #define FDS_WATCHED	(2L << 20)
 
-/* No root's rights any more. */
+/* Drops root's rights. */
 static int become(uid_t uid)
 {
 	if (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
@@ -65,7 +65,7 @@ FIXTURE_SETUP(limits)
 
 FIXTURE_TEARDOWN_PARENT(limits)
 {
-	/* A test that becomes a user can't set it back itself. */
+	/* A test that becomes another user can't restore it itself. */
 	if (!geteuid())
 		EXPECT_EQ(0, write_number(WATCHES_FILE, self->watches));
 }
@@ -97,7 +97,7 @@ TEST_F(limits, full_set_gives_a_short_count)
 	close(fd);
 }
 
-/* Pages are locked memory of the user, in all his sets together. */
+/* Pages are locked memory of the user, in all of the user's sets together. */
 TEST_F(limits, locked_memory_bounds_the_pages_of_a_user)
 {
 	int a, b, i;
@@ -113,7 +113,7 @@ TEST_F(limits, locked_memory_bounds_the_pages_of_a_user)
 	EXPECT_EQ(-ENOMEM, dep_alloc(b, 2 * POLLFD_X_PAGE));
 	EXPECT_EQ(-1, new_set(1));
 
-	/* What failed changed nothing, and what is freed can be had again. */
+	/* A failure changed nothing, and what is freed can be had again. */
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(0, dep_free(a)) TH_LOG("round %d", i);
 		ASSERT_EQ(0, dep_alloc(b, 7 * POLLFD_X_PAGE));
@@ -157,7 +157,7 @@ TEST_F(limits, watches_of_a_user_are_bounded)
 	/* Changing what is in the set takes nothing. */
 	EXPECT_EQ(100, add_range(a, 1000, 100));
 
-	/* Removing, closing files and closing sets give the count back. */
+	/* Removing, closing files and closing sets uncharge. */
 	EXPECT_EQ(8, dep_write_one(a, 1000, POLLREMOVE));
 	EXPECT_EQ(1, add_range(b, 1000, 150));
 	EXPECT_EQ(0, dep_free(b));
@@ -235,7 +235,7 @@ TEST_F(limits, open_files_bound_the_sets)
 	EXPECT_LE(0, dep_open());
 }
 
-/* The limit is for new numbers: those that are there can be watched. */
+/* The limit is for new numbers: existing ones can be watched. */
 TEST_F(limits, numbers_above_a_lowered_limit_still_work)
 {
 	int event = eventfd_new(), fd = new_set(10);
@@ -259,7 +259,7 @@ TEST_F(limits, largest_fd_numbers_can_be_watched)
 	int event = eventfd_new(), fd = new_set(10);
 	struct pollfd pfd;
 
-	/* systemd raises it beyond what is watched, and beyond any memory. */
+	/* systemd raises it beyond what can be watched or fits in memory. */
 	if (most > FDS_WATCHED)
 		most = FDS_WATCHED;
 	pfd.fd = most - 1;
@@ -297,7 +297,7 @@ TEST_F(limits, items_of_a_file_are_bounded)
 	close(a);
 }
 
-/* A user without rights takes what he can get: it must be little. */
+/* An unprivileged user takes as much as possible: it must be little. */
 TEST_F(limits, greedy_user_gets_no_more_than_his_share)
 {
 	const long most = 8L << 20;

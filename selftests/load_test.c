@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Loading and unloading the module: parameters, refusals, and what stays.
- *
  * Needs root and $DEVEPOLL_KO; for one test $DEVEPOLL_KO_UNTESTED, a module
- * that was tested on no kernel as new as this.  Whether the module was loaded
- * before or not, it is again afterwards.
+ * that was tested on no kernel as new as this.  The module is loaded
+ * afterwards, whether it was before or not.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -159,8 +158,8 @@ FIXTURE_TEARDOWN(load)
 }
 
 /*
- * How many lines this module has logged since the last look, each with the
- * word: 100 stands for a line without it, 1000 for a report of the kernel.
+ * Counts this module's lines in the log since the last call: 1 for each with
+ * the word, 100 for each without it, 1000 for a report of the kernel.
  */
 static int log_new_lines(int log, const char *word)
 {
@@ -295,7 +294,7 @@ TEST_F(load, ftrace_stays_on_while_loaded)
 	EXPECT_EQ(always ? -EOPNOTSUPP : -EBUSY,
 		  write_text(FTRACE_SWITCH, "0"));
 
-	/* The hook works on: a closed file leaves the set. */
+	/* The hook still works: a closed file leaves the set. */
 	fd = dep_open();
 	ASSERT_EQ(0, dep_alloc(fd, SET_FDS));
 	pfd.fd = eventfd_new();
@@ -389,8 +388,8 @@ TEST_F(load, mode_is_a_parameter)
 }
 
 /*
- * Without memory for a node in /dev the kernel goes on in silence.  True if
- * one was made in its place, which the kernel will not remove.
+ * Without memory for a node in /dev the kernel goes on silently.  True if one
+ * was made in its place, which the kernel will not remove.
  */
 static bool node_made_by_hand(void)
 {
@@ -411,7 +410,7 @@ TEST_F_TIMEOUT(load, every_failed_allocation_is_survived, 2 * TEST_SECONDS)
 
 	if (fail_nth < 0)
 		SKIP(return, "no fault injection in this kernel");
-	/* The first load of all allocates more. */
+	/* The very first load allocates more. */
 	ASSERT_EQ(0, module_load(""));
 	ASSERT_TRUE(module_goes());
 	/* Opened and closed unarmed: the file may lie on another machine. */

@@ -49,7 +49,7 @@ static struct devepoll_event *map_whole(int fd, size_t size)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-/* What a wait of no time into the mapping gives. */
+/* What a wait with time-out 0 into the mapping returns. */
 static int wait_mapped(int fd, uint64_t offset, uint32_t max)
 {
 	struct devepoll_wait_args args = {
@@ -174,7 +174,7 @@ TEST_F(mapping, can_go_and_come_back)
 
 TEST_F(mapping, that_is_too_large_is_refused)
 {
-	/* More than the most of any set, and nothing is left behind. */
+	/* More than any set may have, and nothing is left behind. */
 	EXPECT_EQ(NULL, map_whole(self->set.fd, 4096UL * 1025));
 	EXPECT_EQ(EINVAL, errno);
 	self->map = map_whole(self->set.fd, self->size);

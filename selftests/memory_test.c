@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes and results in memory that can't be read or written, half-way or at
- * all: what was done is told, and no event is lost.
+ * Changes and results in memory that can't be read or written, partly or at
+ * all: what was done is reported, and no event is lost.
  */
 #include <errno.h>
 #include <string.h>
@@ -151,7 +151,7 @@ TEST_F(changes, that_are_half_in_memory_are_not_made)
 	EXPECT_EQ(-ENOENT, eset_del(&self->set, self->events[0]));
 }
 
-/* An address that wraps round, or is none of a program's. */
+/* An address that wraps around, or that no program can have. */
 TEST_F(changes, at_wild_addresses_are_not_made)
 {
 	static const uint64_t wild[] = {
@@ -265,7 +265,7 @@ TEST_F(results, with_memory_for_some_lose_no_event)
 		EXPECT_EQ(self->events[0], out[0].data.u64);
 		EXPECT_EQ(EPOLLIN, out[0].events);
 		n = eset_wait(&self->set, more, 3, 0);
-		/* What did not fit comes first, what lasts comes again. */
+		/* What did not fit comes first, then what stays ready. */
 		EXPECT_EQ(variant->mode ? 3 - good : 3, n);
 		EXPECT_EQ(self->events[good], more[0].data.u64);
 		/* From here on as at first. */
@@ -278,7 +278,7 @@ TEST_F(results, with_memory_for_some_lose_no_event)
 	}
 }
 
-/* A page that is not there yet is brought, also for the first event. */
+/* A page that is not there yet is faulted in, also for the first event. */
 TEST_F(results, in_fresh_memory_are_written)
 {
 	long page = getpagesize();

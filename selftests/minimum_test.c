@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Waits that want at least so many events.
- */
+/* Waits for a minimum number of events. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -73,7 +71,7 @@ static bool sleeps_on(struct sleeper *sleeper)
 	       !atomic_load(&sleeper->task.done);
 }
 
-/* And has not been awake since it was started? */
+/* And was never awake since it was started? */
 static bool slept_on(struct sleeper *sleeper)
 {
 	return sleeps_on(sleeper) &&
@@ -152,7 +150,7 @@ TEST_F(minimum, is_slept_for)
 		ASSERT_EQ(0, eventfd_post(self->events[i]));
 		EXPECT_TRUE(sleeps_on(&self->sleeper));
 	}
-	/* The same one again is not one more. */
+	/* The same fd again does not count twice. */
 	ASSERT_EQ(0, eventfd_post(self->events[1]));
 	EXPECT_TRUE(sleeps_on(&self->sleeper));
 	ASSERT_EQ(0, eventfd_post(self->events[4]));
@@ -294,7 +292,7 @@ TEST_F(minimum, holds_no_event_back_from_other_threads)
 	EXPECT_EQ(self->events[2], self->sleeper.out[0].data);
 }
 
-/* Whoever waits first, the one that wants less is not kept waiting. */
+/* Whichever waits first, the one that wants less is not kept waiting. */
 TEST_F(minimum, keeps_no_modest_thread_asleep)
 {
 	int i;
@@ -403,7 +401,7 @@ static void spin(unsigned int n)
 		asm volatile("" : : : "memory");
 }
 
-/* What it has counted goes, and comes again before it falls asleep. */
+/* What it has counted goes, and comes again before it sleeps. */
 TEST(minimum_that_goes_and_comes_is_not_slept_through)
 {
 	struct runner runner = {};

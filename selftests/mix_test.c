@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A set belongs to the interface that it is first used with.
- */
+/* A set belongs to the interface that uses it first. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -175,7 +173,7 @@ TEST_F(classic, requests_work_through_fadvise)
 	EXPECT_GT(self->set.map_size, evp.ep_resoff);
 }
 
-/* First uses that fail, each of something else. */
+/* First uses that fail, each for another reason. */
 static int fail_with_change(int fd, struct devepoll_change change)
 {
 	return dep_change(fd, &change);
@@ -420,14 +418,14 @@ TEST_F(failed, first_use_leaves_the_set_to_signals)
 TEST_F(failed, use_changes_nothing_later)
 {
 	ASSERT_EQ(0, use_fadvise_ctl(self->fd, self->member));
-	/* In a set of the extended interface those of 2001 are busy. */
+	/* In a set of the extended interface, requests of 2001 give EBUSY. */
 	if (variant->use != fail_alloc && variant->use != fail_free &&
 	    variant->use != fail_signal)
 		EXPECT_EQ(variant->error, variant->use(self->fd));
 	EXPECT_EQ(0, use_wait(self->fd, self->member));
 }
 
-/* Some of the changes of a first use count. */
+/* A first use counts if some of its changes take effect. */
 TEST(a_first_use_with_one_good_change_counts)
 {
 	enum { NR = 40 };
@@ -498,7 +496,7 @@ TEST(a_first_use_that_fails_disturbs_no_other)
 	EXPECT_EQ(0, task_join(&task));
 }
 
-/* A failed first use leaves the set to either. */
+/* After a failed first use, either interface can have the set. */
 TEST(a_fresh_set_is_of_neither_interface)
 {
 	struct devepoll_stats stats;

@@ -15,7 +15,7 @@
 
 FIXTURE(mode) {
 	struct eset set;
-	int fds[2];	/* the second is written to, the first read */
+	int fds[2];	/* the second is written to, the first is read */
 	int event;
 };
 
@@ -50,18 +50,18 @@ TEST_F(mode, add_reports_what_is_ready_to_a_second_set)
 	eset_close(&other);
 }
 
-/* A child, for which nothing that can come was asked for yet. */
+/* A child, in which no event that can come was asked for yet. */
 static int wait_in_child(struct eset *set, int fd, int told)
 {
-	/* It has blocked what its parent has. */
+	/* It has blocked the signals that its parent has. */
 	if (eset_mod(set, fd, EPOLLIN | EPOLLET) || put_byte(told))
 		return 1;
 	return eset_wait_one(set, fd, -1) == EPOLLIN ? 0 : 2;
 }
 
 /*
- * Where a signalfd waits depends on who asks it.  With epoll it is the process
- * that adds it, and a change by another one is told nothing.
+ * The wait queue of a signalfd depends on who polls it.  With epoll, it is that
+ * of the process that adds it, and a change by another process has no effect.
  */
 TEST_F(mode, change_asks_the_file_for_what_is_new)
 {
@@ -262,7 +262,7 @@ TEST_F(mode, urgent_data_is_reported_apart)
 	ASSERT_EQ(0, tcp_pair(pri));
 	ASSERT_EQ(0, eset_add(&self->set, fds[0], EPOLLIN));
 	ASSERT_EQ(0, eset_add(&self->set, pri[0], EPOLLPRI));
-	/* Wake-ups of sockets always claim PRI; only asking tells. */
+	/* Wake-ups of sockets always claim PRI; only a poll tells. */
 	ASSERT_EQ(0, put_byte(fds[1]));
 	ASSERT_EQ(0, put_byte(pri[1]));
 	ASSERT_TRUE(await(poll_now(pri[0], POLLIN)));

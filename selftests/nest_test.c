@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Sets in sets: how events travel up, and what removes the inner one.
- */
+/* Sets in sets: how events travel up, and what removes the inner set. */
 #include <errno.h>
 #include <string.h>
 #include <sys/select.h>
@@ -13,7 +11,7 @@
 #include "eset.h"
 
 #define LEVELS 3
-#define MANY 20		/* sets around one, or who polls it: for a worker */
+#define MANY 20		/* around one set: a worker wakes them */
 
 /* The innermost set watches the event, each other one the one before. */
 FIXTURE(nest) {
@@ -115,7 +113,7 @@ TEST_F(nest, by_level_tells_as_long_as_the_inner_is_ready)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, eset_drain(self->outer));
 	EXPECT_EQ(1, eset_drain(self->outer));
-	/* The edge is taken inside: nobody is ready any more. */
+	/* The edge is taken inside: no set is ready any more. */
 	EXPECT_EQ(EPOLLIN, eset_wait_one(self->inner, self->event, 0));
 	EXPECT_EQ(0, eset_drain(self->outer));
 	EXPECT_EQ(0, poll_now(self->outer->fd, POLLIN));

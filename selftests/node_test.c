@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device node: its number, its mode, who may open it, and the calls that
- * it refuses.
+ * The device node: its number, its mode, who may open it, and the calls that it
+ * refuses.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -11,10 +11,10 @@
 
 #include "eset.h"
 
-/* One that nothing else uses. */
+/* A signal that nothing else uses. */
 #define ONESIG_SIGNAL	(SIGRTMIN + 3)
 
-/* Makes a set one that tells the caller by a signal; 0 or -errno. */
+/* Makes a set signal the caller; 0 or -errno. */
 static inline int onesig_begin(int set, int signo, uint32_t flags)
 {
 	struct devepoll_signal args = { .signo = signo, .flags = flags };
@@ -62,7 +62,7 @@ static inline int onesig_take(int signo, siginfo_t *info, int ms)
 /* How long a signal that must come may take. */
 #define SOON_MS	(10000 * slowness())
 
-/* The band of the next one if it is of this fd, or -errno. */
+/* The band of the next signal if it is of this fd, or -errno. */
 static inline long onesig_band(int signo, int fd)
 {
 	siginfo_t info;
@@ -95,8 +95,8 @@ static inline int onesig_with_pipe(int signo, int fds[2], uint32_t flags)
 }
 
 /*
- * No fd's signal waits.  A standard signal may all the same: somebody else may
- * have sent it too, so it is left there, and says nothing.
+ * No signal of the fd is pending.  A standard signal may still be: somebody
+ * else may have sent it, so it is left there without information.
  */
 static inline bool onesig_is_silent(int signo)
 {

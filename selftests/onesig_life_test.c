@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signal sets and the lives of those they tell: threads, children, programs
- * that are executed, processes that are killed; and the signals of others.
+ * Signal sets and the lives of their recipients: threads, children, programs
+ * that are executed, processes that are killed; and signals of other senders.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "onesig.h"
 
-/* A thread that has a set of its own and takes what it tells. */
+/* A thread that has a set of its own and takes its signals. */
 struct owner {
 	struct task task;
 	int fds[2];
@@ -47,7 +47,7 @@ TEST(a_thread_is_told_and_no_other)
 	siginfo_t info;
 
 	NEEDS_THREADS();
-	/* Blocked here too, so that it would wait if it came here. */
+	/* Blocked here too, so that it would stay pending if it came here. */
 	close(onesig_open(ONESIG_SIGNAL, 0));
 	ASSERT_EQ(0, task_start(&owner.task, own_set, &owner));
 	ASSERT_TRUE(await(owner.set));
@@ -56,7 +56,7 @@ TEST(a_thread_is_told_and_no_other)
 	EXPECT_EQ(-EAGAIN, onesig_take(ONESIG_SIGNAL, &info, 0));
 	owner.end = true;
 	EXPECT_EQ(owner.fds[0], task_join(&owner.task));
-	/* It is gone, the process is not. */
+	/* The thread has gone, the process has not. */
 	ASSERT_EQ(0, put_byte(owner.fds[1]));
 	EXPECT_EQ(-EAGAIN, onesig_take(ONESIG_SIGNAL, &info, 0));
 	close(owner.set);
@@ -68,7 +68,7 @@ static long own_set_and_leave(void *arg)
 
 	owner->set = onesig_with_pipe(ONESIG_SIGNAL, owner->fds,
 				      DEVEPOLL_SIGNAL_THREAD);
-	/* Its siginfo waits when the thread ends. */
+	/* Its siginfo is pending when the thread ends. */
 	return owner->set < 0 ? owner->set : put_byte(owner->fds[1]);
 }
 
@@ -81,7 +81,7 @@ TEST(a_thread_can_end_with_a_signal_waiting)
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(0, task_start(&owner.task, own_set_and_leave,
 					&owner));
-		/* From three sides: before, after and with no file left. */
+		/* In three cases: before, after and without a file left. */
 		if (i % 3 == 0) {
 			ASSERT_TRUE(await(owner.task.done));
 			ASSERT_EQ(8, dep_write_one(owner.set, owner.fds[0],
@@ -111,7 +111,7 @@ TEST(a_child_is_not_told_by_its_parents_set)
 	if (!child) {
 		int event = eventfd_new();
 
-		/* Its own file too: the set tells who made it one. */
+		/* Its own file too: the set signals the parent. */
 		if (put_byte(fds[1]) || eventfd_post(event) ||
 		    dep_write_one(set, event, POLLIN) != 8 ||
 		    onesig_take(ONESIG_SIGNAL, &info, 0) != -EAGAIN)
@@ -152,7 +152,7 @@ static void __attribute__((constructor)) maybe_after_exec(void)
 		_exit(after_exec(how));
 }
 
-/* From whatever thread: it stays, the others end. */
+/* From any thread: this one stays, the others end. */
 static long call_exec(void *arg)
 {
 	uint32_t flags = *(uint32_t *)arg;
@@ -224,7 +224,7 @@ TEST_F(onesig_exec, keeps_what_waits_and_what_comes)
 	EXPECT_EQ(0, reap(child));
 }
 
-/* The parent has set and files too, so they outlive the child. */
+/* The parent has the set and the files too, so they outlive the child. */
 #define KILLED_FILES	64
 
 TEST(a_process_can_be_killed_with_signals_waiting)
@@ -289,7 +289,7 @@ TEST(another_users_process_is_not_told)
 
 	if (geteuid())
 		SKIP(return, "not root");
-	/* Made by a user, told to root once the process is root's again. */
+	/* Made by a user, sent to root once the process is root's again. */
 	ASSERT_EQ(0, syscall(SYS_setresuid, 1000, 1000, 0));
 	set = onesig_with_pipe(ONESIG_SIGNAL, fds, 0);
 	ASSERT_LE(0, set);
@@ -304,8 +304,8 @@ TEST(another_users_process_is_not_told)
 }
 
 /*
- * While a standard signal waits, another one like it leaves no trace: what
- * others have sent must not go with ours.
+ * While a standard signal is pending, another one leaves no trace: signals of
+ * other senders must not go with ours.
  */
 TEST(what_others_sent_stays)
 {
@@ -339,7 +339,7 @@ TEST(what_others_sent_stays)
 	EXPECT_EQ(-EAGAIN, onesig_take(ONESIG_SIGNAL, &info, 0));
 }
 
-/* Two sets that tell the same process by the same signal. */
+/* Two sets that send the same signal to the same process. */
 TEST(a_set_that_goes_leaves_those_of_others)
 {
 	int set[2], fds[2][2], extra[2], i, round;
@@ -352,7 +352,7 @@ TEST(a_set_that_goes_leaves_those_of_others)
 		}
 		ASSERT_EQ(0, pipe_pair(extra));
 		ASSERT_EQ(8, dep_write_one(set[0], extra[0], POLLIN));
-		/* One that was taken counts no longer. */
+		/* A signal that was taken no longer counts. */
 		ASSERT_EQ(0, put_byte(extra[1]));
 		ASSERT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, extra[0]));
 		for (i = 0; i < 2; i++)

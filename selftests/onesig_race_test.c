@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Signal sets while everything happens at once: sending, taking, removing,
- * closing, threads and processes that end.
+ * closing, threads and processes that exit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +47,8 @@ static uint64_t read_count(int fd)
 }
 
 /*
- * Whoever reads on each signal until there is nothing must see everything: an
- * event after the read makes a signal of its own.
+ * A reader that reads at each signal until nothing is left must see everything:
+ * an event after the read makes a signal of its own.
  */
 TEST(nothing_is_lost_while_many_post_and_one_takes)
 {
@@ -87,8 +87,8 @@ TEST(nothing_is_lost_while_many_post_and_one_takes)
 }
 
 /*
- * The stress: children with sets of all kinds, told of files that the parent
- * keeps posting, and killed or left to end at any moment.
+ * The stress: children with sets of all kinds, for files to which the parent
+ * keeps posting, are killed or exit at any moment.
  */
 #define CHAOS_FILES	24
 #define CHAOS_SETS	4
@@ -106,7 +106,7 @@ static int chaos_set(unsigned int *seed)
 	return chaos_sets[rand_r(seed) % CHAOS_SETS];
 }
 
-/* A set of the calling thread, left to its fate. */
+/* A set of the calling thread, which is then left alone. */
 static void chaos_own(unsigned int *seed)
 {
 	int set = onesig_open(ONESIG_SIGNAL + rand_r(seed) % 3,
@@ -159,7 +159,7 @@ static void chaos_step(unsigned int *seed)
 		chaos_own(seed);
 		break;
 	case 7:
-		/* A hang-up: the worker asks while it is closed. */
+		/* A hang-up: the worker polls the file while it is closed. */
 		if (!pipe_pair(pipes)) {
 			dep_write_one(chaos_set(seed), pipes[0], POLLIN);
 			close(pipes[1]);
@@ -194,7 +194,7 @@ static void chaos_child(unsigned int seed)
 
 	for (i = 0; i < 3; i++)
 		close(onesig_open(ONESIG_SIGNAL + i, 0));
-	/* The parent's sets tell this process from now on. */
+	/* The parent's sets signal this process from now on. */
 	for (i = 0; i < CHAOS_SETS; i++)
 		onesig_begin(chaos_sets[i], ONESIG_SIGNAL + i % 3,
 			     i & DEVEPOLL_SIGNAL_THREAD);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What signal sets refuse, and who refuses them.
- */
+/* What signal sets refuse, and which files and users are refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -48,7 +46,7 @@ TEST(what_is_no_signal_is_refused)
 	EXPECT_EQ(-E2BIG, dep_request(set, request, &large));
 	EXPECT_EQ(-ENOTTY, dep_request(set, DEVEPOLL_SIGNAL - (4UL << 16),
 				       &large));
-	/* None of them has made it a signal set. */
+	/* None of these requests has made it a signal set. */
 	EXPECT_EQ(0, dep_alloc(set, 10));
 	close(set);
 
@@ -58,7 +56,7 @@ TEST(what_is_no_signal_is_refused)
 	EXPECT_EQ(-EBUSY, onesig_begin(set, ONESIG_SIGNAL, 0));
 	close(set);
 
-	/* The other way in. */
+	/* The other way to add fds. */
 	set = dep_open();
 	EXPECT_EQ(0, dep_request_by_fadvise(set, DEVEPOLL_SIGNAL, &large));
 	EXPECT_EQ(-EBUSY, onesig_begin(set, ONESIG_SIGNAL, 0));
@@ -87,10 +85,10 @@ TEST(a_set_is_one_thing_for_good)
 	EXPECT_EQ(EBUSY, errno);
 	EXPECT_EQ(MAP_FAILED, (void *)dep_map_events(set, getpagesize()));
 	EXPECT_EQ(EBUSY, errno);
-	/* It is never readable itself. */
+	/* A signal set is never readable itself. */
 	ASSERT_EQ(0, put_byte(fds[1]));
 	EXPECT_EQ(0, poll_now(set, POLLIN));
-	/* Nor can it have a set in it. */
+	/* Nor can it contain a set. */
 	other = dep_open();
 	EXPECT_EQ(0, dep_write_one(set, other, POLLIN));
 	change.fd = other;
@@ -122,7 +120,7 @@ TEST(changes_with_results_are_made_too)
 	EXPECT_EQ(-EEXIST, dep_change(set, &change));
 	ASSERT_EQ(0, eventfd_post(fd));
 	EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, fd));
-	/* As epoll does, it tells what is ready. */
+	/* As epoll does, it reports what is ready. */
 	change.op = DEVEPOLL_MOD;
 	EXPECT_EQ(0, dep_change(set, &change));
 	EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, fd));
@@ -150,7 +148,7 @@ TEST(changes_with_results_are_made_too)
 	EXPECT_EQ(0, dep_epoll_ctl(set, EPOLL_CTL_DEL, fd, &event));
 }
 
-/* A file whose owner answers all but one question: what is ready. */
+/* A file whose owner answers every question but one: whether it is ready. */
 struct fuse_owner {
 	struct task task;
 	int fd;
@@ -191,7 +189,7 @@ static long fuse_serve(void *arg)
 				   sizeof(init));
 			break;
 		case CUSE_INIT:
-			/* With the device there when this returns. */
+			/* The device is there when this returns. */
 			fuse_reply(owner->fd, in->unique, 0, &cuse_init,
 				   sizeof(cuse_init));
 			owner->ready = true;
@@ -218,7 +216,7 @@ static long fuse_serve(void *arg)
 	return 0;
 }
 
-/* What a signal set says to it, if it asks nothing and other sets do. */
+/* What a signal set returns; -EPROTO if it polls the file, or others do not. */
 static int add_for_signals(struct fuse_owner *owner, int fd)
 {
 	struct devepoll_change change = {
@@ -234,7 +232,7 @@ static int add_for_signals(struct fuse_owner *owner, int fd)
 	return ret;
 }
 
-/* A worker that asks for everybody must not wait for a program's answer. */
+/* A worker that polls for everybody must not wait for a program's answer. */
 TEST(a_file_of_fuse_is_not_asked_for_signals)
 {
 	char options[128], path[] = "/tmp/onesig-fuse-XXXXXX";
@@ -310,7 +308,7 @@ TEST(all_signal_sets_have_so_many_fds_together)
 	before = dep_change(set, &change);
 	EXPECT_EQ(0, write_number(SIGNALS_FILE, most));
 	EXPECT_EQ(-ENOSPC, before);
-	/* Nothing of it has stayed, and the other is told as ever. */
+	/* Nothing of it has stayed; the other file is reported as always. */
 	EXPECT_EQ(0, dep_change(set, &change));
 	ASSERT_EQ(0, put_byte(fds[1]));
 	EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, fds[0]));
@@ -345,15 +343,15 @@ TEST(so_many_users_have_signal_sets)
 		}
 	}
 	EXPECT_EQ(-ENOSPC, open_as(FIRST_USER + USERS));
-	/* Root is not shut out. */
+	/* Root is never refused. */
 	again = onesig_open(ONESIG_SIGNAL, 0);
 	EXPECT_LE(0, again);
 	close(again);
-	/* Who has one may have another. */
+	/* A user who has a signal set may have another one. */
 	again = open_as(FIRST_USER);
 	EXPECT_LE(0, again);
 	close(again);
-	/* And who comes when one has gone. */
+	/* And so may a new user when one of them has gone. */
 	close(sets[1]);
 	again = open_as(FIRST_USER + USERS);
 	EXPECT_LE(0, again);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One signal per fd: what a signal tells, when there is one, and that none is
+ * One signal per fd: what a signal reports, when there is one, and that none is
  * ever lost.
  */
 #include <errno.h>
@@ -38,7 +38,7 @@ FIXTURE_VARIANT_ADD(onesig, thread) {
 	.flags = DEVEPOLL_SIGNAL_THREAD,
 };
 
-/* Of these the kernel itself queues no more than one. */
+/* Of these the kernel itself queues one at most. */
 FIXTURE_VARIANT_ADD(onesig, sigio) {
 	.signo = SIGIO,
 };
@@ -48,7 +48,7 @@ FIXTURE_VARIANT_ADD(onesig, sigusr1_thread) {
 	.flags = DEVEPOLL_SIGNAL_THREAD,
 };
 
-/* Its codes mean something else. */
+/* Its codes have other meanings. */
 FIXTURE_VARIANT_ADD(onesig, sigchld) {
 	.signo = SIGCHLD,
 	.specific = true,
@@ -128,7 +128,7 @@ TEST_F(onesig, adds_later_bands_to_the_one_that_waits)
 	EXPECT_EQ(POLLIN | POLLOUT, info.si_band);
 	EXPECT_EQ(0, signal_is_waiting(self->signo));
 
-	/* And the next begins with none of them. */
+	/* And the next signal begins with none of them. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(POLLIN, onesig_band(self->signo, self->event));
 }
@@ -143,7 +143,7 @@ TEST_F(onesig, tells_what_is_ready_at_the_add)
 	close(event);
 }
 
-/* A wake-up that does not say what happened: the file is asked. */
+/* A wake-up that does not say what happened: the file is polled. */
 TEST_F(onesig, tells_a_hang_up_unasked)
 {
 	siginfo_t info;
@@ -172,7 +172,7 @@ TEST_F(onesig, goes_when_its_fd_is_removed)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	ASSERT_EQ(8, dep_write_one(self->set, self->event, POLLREMOVE));
 	EXPECT_EQ(POLLIN, onesig_band(self->signo, self->pipe[0]));
-	/* The other's, which was taken, is no reason to leave the signal. */
+	/* The other's signal, already taken, is no reason to keep this one. */
 	ASSERT_EQ(0, eventfd_take(self->event));
 	ASSERT_EQ(8, dep_write_one(self->set, self->event, POLLIN));
 	ASSERT_EQ(0, eventfd_post(self->event));
@@ -285,7 +285,7 @@ TEST_F(onesig, is_not_queued_while_it_is_ignored)
 	ASSERT_NE(SIG_ERR, signal(self->signo, SIG_DFL));
 	ASSERT_EQ(0, put_byte(self->pipe[1]));
 	EXPECT_EQ(POLLIN, onesig_band(self->signo, self->pipe[0]));
-	/* Who ignores it throws away what waits. */
+	/* Ignoring the signal discards pending ones. */
 	ASSERT_EQ(0, put_byte(self->pipe[1]));
 	ASSERT_NE(SIG_ERR, signal(self->signo, SIG_IGN));
 	ASSERT_NE(SIG_ERR, signal(self->signo, SIG_DFL));
@@ -310,7 +310,7 @@ TEST(is_not_queued_while_the_default_ignores_it)
 	ASSERT_EQ(0, put_byte(fds[1]));
 	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &mask, NULL));
 	EXPECT_EQ(-EAGAIN, onesig_take(SIGURG, &info, 0));
-	/* The one that is taken is the first that was sent. */
+	/* Signals are taken in the order in which they were sent. */
 	ASSERT_EQ(0, put_byte(fds[1]));
 	EXPECT_EQ(POLLIN, onesig_band(SIGURG, fds[0]));
 	ASSERT_EQ(0, dep_request(set, DEVEPOLL_STATS, &stats));
@@ -318,8 +318,8 @@ TEST(is_not_queued_while_the_default_ignores_it)
 }
 
 /*
- * Sockets name bits that they don't have, so they are asked for these, which
- * may tell the others once more.
+ * Sockets claim bits that they don't have, so they are polled for these, which
+ * may report the others once more.
  */
 TEST_F(onesig, tells_of_sockets)
 {
@@ -412,7 +412,7 @@ TEST(a_thread_that_waits_for_it_is_woken)
 
 /*
  * More files than the queue of signals may hold: nothing is lost.  F_SETSIG,
- * beside it and under the same load, loses most.
+ * under the same load, loses most.
  */
 #define LOAD_FILES	1000
 #define LOAD_PENDING	32
@@ -434,7 +434,7 @@ static int limit_pending(void)
 	return setrlimit(RLIMIT_SIGPENDING, &limit) ? -errno : 0;
 }
 
-/* How many files were told of; each is counted once. */
+/* How many files were reported; each is counted once. */
 static int count_told(int signo, int fds[][2])
 {
 	static char told[65536];

@@ -63,7 +63,7 @@ FIXTURE_TEARDOWN(classic)
 #define THEY(verb, events)						\
 	stranger_does(&self->other, STRANGER_##verb, NUMBER, events, 0)
 
-/* What a removal gives where there is nothing to remove. */
+/* What a removal returns if there is nothing to remove. */
 #define NOTHING(error)							\
 	(has_trait(&self->set, REMOVES_WHAT_IS_GONE) ? 0 : (error))
 
@@ -113,7 +113,7 @@ TEST_F(classic, set_watches_a_file_of_each_under_one_number)
 	ASSERT_EQ(0, eventfd_post(self->kept));
 	ASSERT_EQ(0, THEY(DEL, 0));
 	EXPECT_EQ(POLLIN, set_wait_one(&self->set, NUMBER, 0));
-	/* epoll's fdinfo tells who asks of all. */
+	/* epoll's fdinfo shows the items of all processes. */
 	if (has_trait(&self->set, REMOVES_WHAT_IS_GONE))
 		EXPECT_EQ(0, THEY(HAS, 0));
 	EXPECT_EQ(0, set_remove(&self->set, NUMBER));
@@ -218,7 +218,7 @@ TEST_F(devpoll, set_keeps_what_a_stranger_writes_while_it_is_not_open)
 	struct pollfd out[4];
 	int ours, n;
 
-	/* In the face of Solaris it is reported as not valid, besides. */
+	/* In the Solaris face it is reported as not valid, too. */
 	EXPECT_EQ(0, THEY_SET(POLLIN));
 	ASSERT_EQ(0, eventfd_post(self->kept));
 	n = dp_wait(variant->face, self->fd, out, 4, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two processes with tables of files of their own share a set: what one adds
- * under a number, the other neither removes nor closes by its own number.
+ * Two processes with tables of files of their own share a set: an fd that one
+ * of them adds can neither be removed nor closed by the other's number.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -56,7 +56,7 @@ static int act(void *arg, const struct order *order)
 	switch (order->verb) {
 	case STRANGER_ADOPT:
 		err = eset_adopt(set, set->ops, order->number);
-		/* Somebody else altogether. */
+		/* Another user, too. */
 		return err ?: setuid(65534) ? -errno : 0;
 	case STRANGER_WAIT:
 		return eset_wait_one(set, order->data, 0);
@@ -65,7 +65,7 @@ static int act(void *arg, const struct order *order)
 			order->data);
 }
 
-/* The owner asks to be told when its file is closed, where that is known. */
+/* The owner asks for a last event when its file is closed, if that exists. */
 static int add_ours(struct eset *set, int number)
 {
 	const struct devepoll_change change = {
@@ -112,7 +112,7 @@ FIXTURE_TEARDOWN(owner)
 #define THEY(verb, events)						\
 	stranger_does(&self->other, STRANGER_##verb, NUMBER, events, THEIRS)
 
-/* Nothing was told yet, and our file is watched. */
+/* Nothing was reported yet, and our file is watched. */
 #define EXPECT_OURS_STAYS() do {					\
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, OURS, 0));		\
 	ASSERT_EQ(0, eventfd_post(self->kept));				\
@@ -261,7 +261,7 @@ TEST_F(owner, shares_what_the_number_names_in_both)
 	EXPECT_EQ(-ENOENT, eset_del(&self->set, NUMBER));
 }
 
-/* Until somebody waits for it, a process that has ended is still known. */
+/* A process that has ended is still known until it was waited for. */
 static int await_end(pid_t pid)
 {
 	siginfo_t info;
@@ -286,7 +286,7 @@ TEST_F(owner, that_has_gone_leaves_the_removal_to_anybody)
 
 	ASSERT_EQ(0, shutdown(self->other.socket, SHUT_WR));
 	ASSERT_EQ(0, await_end(self->other.pid));
-	/* Their file lives on: a change of another one does not close it. */
+	/* Their file lives on: a change of another file does not close it. */
 	EXPECT_EQ(-ENOENT, eset_mod(&self->set, NUMBER, EPOLLIN));
 	ASSERT_EQ(0, eventfd_post(self->kept));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, THEIRS, 0));
@@ -347,7 +347,7 @@ TEST_F(owner, is_a_thread_with_a_table_of_its_own)
 	EXPECT_EQ(0, eset_del(&self->set, NUMBER));
 }
 
-/* Files of one number; more are refused, since they are looked through. */
+/* Files of one number; more are refused, since they are searched. */
 #define MOST	64
 
 TEST_F(owner, shares_its_number_with_no_more_than_63_others)
@@ -375,19 +375,19 @@ TEST_F(owner, shares_its_number_with_no_more_than_63_others)
 		  stranger_does(&others[i++], STRANGER_ADD, NUMBER, EPOLLIN,
 				0));
 	EXPECT_OURS_STAYS();
-	/* The later ones have a copy of what leads to the earlier ones. */
+	/* The later ones have inherited the earlier ones' channels. */
 	while (i--)
 		EXPECT_EQ(0, stranger_end(&others[i]));
 	EXPECT_OURS_STAYS();
 }
 
-/* As when it executes a program: the table may be a new one. */
+/* As after execve(2): the table may be a new one. */
 TEST_F(owner, removes_by_number_after_its_table_was_copied)
 {
 	int shared = eset_has(&self->set, REPORTS_STALE) ? -EBADF : 0;
 	pid_t pid;
 
-	/* As vfork() does, but with the table of files shared. */
+	/* Like vfork(), but the table of files is shared. */
 	pid = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
 	if (!pid) {
 		pause();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two page sets: which one holds the result, how long it stays, and that
- * a program can read them and do nothing else.
+ * The two page sets: which one holds the result, how long it stays, and that a
+ * program can only read them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -117,7 +117,7 @@ TEST_F(page, set_stays_untouched_until_the_next_events_are_taken)
 	EXPECT_EQ(0, memcmp(copy, self->set.map, HALF));
 }
 
-/* Maps the set anew as a client asks, which must be accepted. */
+/* Maps the set again as a client would, which must be accepted. */
 static char *remap(struct set *set, int prot, int flags)
 {
 	munmap(set->map, set->map_size);
@@ -220,14 +220,14 @@ TEST_F(mapping, takes_no_store_by_the_kernel_for_the_program)
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(-1, process_vm_writev(getpid(), &local, 1, &remote, 1, 0));
 
-	/* Which stores into read-only memory of a debuggee otherwise. */
+	/* This can store into read-only memory of a tracee otherwise. */
 	mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, mem);
 	EXPECT_EQ(-1, pwrite(mem, poison, 64, (uintptr_t)self->set.map));
 	EXPECT_EQ(0, close(mem));
 
 	EXPECT_EQ(0, memcmp(copy, self->set.map, SIZE));
-	/* And it still shows what comes. */
+	/* And it still shows new events. */
 	EXPECT_EQ(HALF, take_one(&self->set, self->event));
 	EXPECT_EQ(0, take_one(&self->set, self->event));
 	EXPECT_EQ(HALF, take_one(&self->set, self->event));
@@ -354,7 +354,7 @@ TEST_F(page, set_outlives_its_fd_in_the_mapping)
 	ASSERT_EQ(0, close(self->set.fd));
 	self->set.fd = -1;
 	EXPECT_EQ(self->event, slot->fd);
-	/* The file that it watches can still wake it, and can close. */
+	/* The file that it watches can still wake it, and can be closed. */
 	EXPECT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(0, close(self->event));
 	EXPECT_EQ(POLLIN, slot->revents);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What means the same on the device and on epoll: one script, run on both,
- * must be told the same story by both.
+ * What means the same on the device and on epoll: one script, run on both, must
+ * have the same result.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #include "helpers.h"
 
-/* The things of a script, by letter; each kind has its place. */
+/* The objects of a script, by letter; each kind has its place. */
 enum { THINGS = 8 };
 
 enum kind {
@@ -148,10 +148,10 @@ static void take_all(struct stage *stage)
 #define ASK_OUT	(POLLOUT | POLLHUP | POLLERR)
 
 /*
- * One step, a letter for what is done and one for the thing: Add for input or
- * Output, Remove, Write by its peer, read by it (Drain), Get what came, Fill,
- * its peer Hangs up, Close, Keep a duplicate, Let it go, New file.  A dot
- * takes.
+ * One step: a letter for the operation and one for the object.  Add for input
+ * or Output, Remove, Write by its peer, read by it (Drain), Get what came,
+ * Fill, its peer Hangs up, Close, Keep a duplicate, Let it go, New file.  A dot
+ * takes events.
  */
 static void step(struct stage *stage, char verb, struct thing *thing)
 {
@@ -191,7 +191,7 @@ static void step(struct stage *stage, char verb, struct thing *thing)
 		thing_close(&thing->peer);
 		break;
 	case 'C':
-		/* A number whose file lives on is not given away here. */
+		/* A number whose file lives on is not reused here. */
 		if (thing->kept >= 0)
 			break;
 		thing_close(&thing->fd);
@@ -281,8 +281,8 @@ TEST_F(parity, tells_the_same_story)
 }
 
 /*
- * Scripts by chance, with a wait after each step so that no order of
- * removal, and no cause that is gone at the wait, makes a difference.
+ * Random scripts, with a wait after each step, so that the order of removal and
+ * causes that are gone at the wait make no difference.
  */
 static void make_script(char *script, size_t steps, unsigned int *seed)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all users share: nobody uses it up for the others, be it by users of a
- * namespace of his own, and something is left for root.
+ * What all users share: no user can use it up for others, not even through
+ * users of their own namespaces, and something is left for root.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,23 +19,23 @@
 #include "onesig.h"
 
 #define FIRST		1000
-/* Watches of one file, and how many of them are not root's. */
+/* Watches of one file, and how many of them are not reserved for root. */
 #define ITEMS		4096
 #define SHARED		(ITEMS - ITEMS / 16)
-/* What the first person gets of them, and the next. */
+/* How many of them the first person gets, and the next. */
 #define HALF		(SHARED / 2)
 #define NEXT		(HALF / 2)
 #define PERSON		45300
 #define SUBUIDS		500000
-/* So many signals, and not root's; sets of one who has so many users. */
+/* Signals, and those not reserved for root; sets of one user's many users. */
 #define SIGNALS		1600
 #define SIGNALS_OTHERS	(SIGNALS - SIGNALS / 16)
 #define QUEUES		300
 #define SIGNALS_FILE	"/sys/module/devepoll/parameters/max_signals"
 
 /*
- * Somebody who takes what he can get, and holds it until he is dismissed: the
- * user @owner, or, if @inside, the user @inside of a namespace that he made.
+ * A process that takes all it can, and holds it until it is dismissed: as user
+ * @owner or, if @inside is set, as user @inside of a namespace of @owner's.
  */
 struct taker {
 	pid_t pid;
@@ -72,7 +72,7 @@ static long taker_take(uid_t owner, uid_t inside, int go, int told,
 	if (!err && inside) {
 		if (unshare(CLONE_NEWUSER) || tell(told, 0) || hear(go))
 			return -EPROTO;
-		/* Its root, who may be any of its users. */
+		/* The namespace's root, which may become any of its users. */
 		if (setresuid(0, 0, 0) || setresuid(inside, inside, 0))
 			return -errno;
 	}
@@ -118,7 +118,7 @@ static void taker_start(struct taker *t, uid_t owner, uid_t inside,
 
 static void taker_dismiss(struct taker *t)
 {
-	/* Those who came later have this end, too. */
+	/* Those that came later have inherited this end, too. */
 	tell(t->go, 0);
 	close(t->go);
 	reap(t->pid);
@@ -151,7 +151,7 @@ static long take_signals(void)
 	return fill_set(onesig_open(ONESIG_SIGNAL, 0), SIGNALS + 10);
 }
 
-/* Signal sets of so many users, all of this namespace. */
+/* Signal sets of this many users, all of this namespace. */
 static long take_queues(void)
 {
 	int n, set;
@@ -202,13 +202,13 @@ TEST_F(person, leaves_as_many_watches_of_a_file_as_he_takes)
 	EXPECT_EQ(NEXT, self->b.got);
 	taker_start(&self->c, PERSON + 2, 0, take_watches);
 	EXPECT_EQ(NEXT / 2, self->c.got);
-	/* What is left is root's, to the last. */
+	/* What is left is root's, to the last one. */
 	taker_start(&self->d, 0, 0, take_watches);
 	EXPECT_EQ(ITEMS - HALF - NEXT - NEXT / 2, self->d.got);
 	taker_dismiss(&self->c);
 	taker_dismiss(&self->d);
 	taker_dismiss(&self->b);
-	/* Who comes again finds what others gave back. */
+	/* A user who comes again gets what others gave back. */
 	taker_start(&self->b, PERSON + 3, 0, take_watches);
 	EXPECT_EQ(NEXT, self->b.got);
 	taker_dismiss(&self->b);
@@ -231,7 +231,7 @@ TEST_F(person, is_one_with_all_users_of_his_namespaces)
 	taker_dismiss(&self->d);
 }
 
-/* As those of containers are. */
+/* As the namespaces of containers are. */
 TEST_F(person, is_a_namespace_that_root_made)
 {
 	taker_start(&self->a, 0, 1, take_watches);

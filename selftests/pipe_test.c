@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pipes, which since Linux 7.3 wake for each write only whom they know to be
- * edge-triggered; the others they wake when they were empty.
+ * Pipes.  Since Linux 7.3 they wake for each write only pollers that they know
+ * to be edge-triggered; others are woken only if the pipe was empty.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -37,7 +37,7 @@ FIXTURE_TEARDOWN(pipe)
 	eset_close(&self->other);
 }
 
-/* Of so many writes, nothing read: which gave an event?  A bit for each. */
+/* Of so many writes, with no read: which gave an event?  A bit for each. */
 static int edges(struct eset *set, const int fds[2])
 {
 	int i, seen = 0, ret;
@@ -125,7 +125,7 @@ TEST_F(pipe, level_is_reported_again_after_each_emptying)
 	}
 }
 
-/* What woke a set, seen by an edge-triggered one around it: a bit for each. */
+/* What woke a set, as an edge-triggered set around it sees: a bit for each. */
 static int wakes(const struct eset_ops *ops, int inner, int writer)
 {
 	struct eset outer;

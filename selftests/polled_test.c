@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The set as a file that others wait for: poll(2), select(2) and epoll(7) on
+ * The set as a file on which others wait: poll(2), select(2) and epoll(7) on
  * the device itself.
  */
 #include <errno.h>
@@ -144,8 +144,9 @@ TEST_F(polled, wakes_who_sleeps_in_poll_and_who_waits)
 	struct task task;
 	long seen;
 
-	/* The waiter may take the event before poll(2) has looked: it goes
-	 * back to sleep then, and the second event ends it.
+	/*
+	 * The waiter may take the event before poll(2) has looked, which then
+	 * goes back to sleep until the second event.
 	 */
 	ASSERT_EQ(0, task_start(&task, call_poll, &self->set.fd));
 	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));

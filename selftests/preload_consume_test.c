@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files whose ->poll() takes the event it tells of, watched by a program that
- * calls epoll and runs on the device.
+ * Files whose ->poll() consumes the event that it reports, watched by a program
+ * that calls epoll and runs on the device.
  */
 #include <string.h>
 

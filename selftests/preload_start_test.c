@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libdevepoll-preload.so: programs that are started with it: with a set that
- * they inherit, with variables in the environment, without the device.
- *
- * This program, started with a word after "--go-on", does what the word says.
+ * they inherit, with variables in the environment, without the device.  This
+ * program, started with a word after "--go-on", does what the word says.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -83,7 +82,7 @@ static int give_bad_events(void)
 	return !works(set);
 }
 
-/* As it is for a moment when another thread calls setenv(3). */
+/* The state for a moment while another thread calls setenv(3). */
 static int lose_the_environment(void)
 {
 	int set;
@@ -193,7 +192,7 @@ TEST_F_TIMEOUT(suite, passes_as_on_epoll, 4 * TEST_SECONDS)
 	};
 	int out = dup(STDOUT_FILENO);
 
-	/* Its TAP is not ours; what fails is told on standard error. */
+	/* Its TAP is not ours; failures are printed on standard error. */
 	ASSERT_LE(0, dup2(STDERR_FILENO, STDOUT_FILENO));
 	EXPECT_EQ(0, run(argv, "DEVEPOLL_NO_FALLBACK=1", NULL, 0));
 	ASSERT_LE(0, dup2(out, STDOUT_FILENO));

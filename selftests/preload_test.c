@@ -19,7 +19,7 @@
 #include "helpers.h"
 #include "preloaded.h"
 
-/* Counted, and made by the C library. */
+/* Counted here, and made by the C library. */
 extern void *__libc_malloc(size_t size);
 static atomic_int allocations;
 
@@ -29,7 +29,7 @@ void *malloc(size_t size)
 	return __libc_malloc(size);
 }
 
-/* Of the C library itself, as a part has it that is linked statically. */
+/* The C library's own, as called from a statically linked part. */
 static void *function_of_libc(const char *name)
 {
 	void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
@@ -131,7 +131,7 @@ TEST(other_calls_by_number_pass_with_six_arguments)
 
 TEST(sizes_and_times_by_number_are_taken_as_epoll_takes_them)
 {
-	/* In 32 bit the upper half of the nanoseconds is padding. */
+	/* On 32 bits the upper half of the nanoseconds is padding. */
 	const struct __kernel_timespec time = { .tv_nsec = 0x5a5a5a5a00000001 };
 	int sets[] = { epoll_create1(0), epoll_by_libc() };
 	struct epoll_event out;
@@ -307,7 +307,7 @@ TEST(epolls_own_set_works_under_any_number)
 	ASSERT_EQ(0, eventfd_post(in_set));
 	ASSERT_EQ(0, eventfd_post(in_epoll));
 	for (i = 0; i < 3; i++) {
-		/* The first call is a wait, or a change that the two refuse. */
+		/* The first call is a wait, or a change that both refuse. */
 		ASSERT_EQ(number, dup2(set, number));
 		if (i != 1)
 			EXPECT_EQ(in_set, ready(number));
@@ -320,7 +320,7 @@ TEST(epolls_own_set_works_under_any_number)
 		EXPECT_EQ(-EEXIST, add(number, in_epoll, EPOLLIN));
 		EXPECT_EQ(in_epoll, ready(number));
 
-		/* Removed by its closed number from the one of them alone. */
+		/* Its closed number removes it from one of the two only. */
 		ASSERT_EQ(number, dup2(set, number));
 		fd = eventfd_new();
 		ASSERT_EQ(0, add(set, fd, EPOLLIN));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libdevepoll-preload.so: sets that are changed by entries IORING_OP_EPOLL_CTL
- * of a ring, as libuv changes its own; on epoll the same.
- *
- * This program, started with "--without-set", changes a set that it was given.
+ * libdevepoll-preload.so: sets that are changed by IORING_OP_EPOLL_CTL entries
+ * of a ring, as libuv does; on epoll the same.  This program, started with
+ * "--without-set", changes a set that it was given.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -215,7 +214,7 @@ FIXTURE_SETUP(by_ring)
 
 	self->set = variant->on_epoll ? epoll_by_libc() :
 					epoll_create1(EPOLL_CLOEXEC);
-	/* There are sets of the device in each of these programs. */
+	/* Each of these programs has sets of the device. */
 	ASSERT_TRUE(is_set_of_the_device(epoll_create1(0)));
 	ASSERT_EQ(variant->on_epoll, is_set_of_epoll(self->set));
 	ASSERT_EQ(!variant->on_epoll, is_set_of_the_device(self->set));
@@ -257,7 +256,7 @@ TEST_F(by_ring, wrong_changes_have_the_errors_of_epoll)
 	EXPECT_EQ(-EINVAL, change(r, set, EPOLL_CTL_ADD, set, EPOLLIN));
 	EXPECT_EQ(-EINVAL, change(r, set, 0, fd, EPOLLIN));
 	EXPECT_EQ(-EINVAL, change(r, set, 4, fd, EPOLLIN));
-	/* Bits that nobody knows are none. */
+	/* Unknown bits are ignored. */
 	EXPECT_EQ(0, change(r, set, EPOLL_CTL_MOD, fd, EPOLLIN | 0x00100000));
 	prepare(r, set, EPOLL_CTL_MOD, fd, NULL);
 	EXPECT_EQ(-EFAULT, made(r));
@@ -294,7 +293,7 @@ TEST_F(by_ring, changes_of_one_entering_are_made_in_their_order)
 		raw_ring_push(r);
 	}
 	ASSERT_EQ(6, raw_ring_enter(r->fd, 6, 6));
-	/* What fails may be completed before what was made earlier. */
+	/* A failing entry may complete before earlier ones. */
 	for (i = 0; i < 6; i++) {
 		int ret = raw_ring_take(r, &data);
 
@@ -464,7 +463,7 @@ struct one {
 	int nr;
 };
 
-/* Others may take what this thread waits for, or have it made. */
+/* Other threads may take what this thread waits for, or have it made. */
 static int change_among(struct one *one, int op, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
@@ -543,7 +542,7 @@ static long change_until_told(void *arg)
 	return wrong;
 }
 
-/* The first process of a namespace of its own, as its parent may be of its. */
+/* The first process of a namespace, as its parent may be of its own. */
 static pid_t fork_as_first(void)
 {
 	return syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL,

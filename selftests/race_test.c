@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wake-ups that do not say what happened, so that the file has to be asked,
- * against everything that may come while somebody asks.
- *
- * shutdown() of a unix socket wakes its peer in that way.  The peer has hung up
- * when both directions are shut; one alone is no event for who wants POLLHUP.
+ * Wake-ups that do not say what happened, so that the file has to be polled,
+ * against everything that may happen while it is polled.  shutdown() of a unix
+ * socket wakes its peer in this way.  The peer has hung up when both directions
+ * are shut; one alone is no event for a watch of POLLHUP.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 #include "fault_page.h"
 #include "helpers.h"
 
-/* Numbers under which a file is added often, so that asking takes long. */
+/* Numbers under which a file is added often, so that polling takes long. */
 enum { FIRST_NUMBER = 200, NUMBERS = 800, ROOM = FIRST_NUMBER + NUMBERS };
 
 #define RACE_NS	(1200 * NSEC_PER_MSEC)
@@ -57,8 +56,8 @@ static int shut_first_half(int fd)
 }
 
 /*
- * Adds a file that never has an event under @n numbers, and wakes it: how many
- * nanoseconds it takes to ask it (0 by a coarse clock), or -errno.
+ * Adds a file that never has an event under @n numbers, and wakes it.  Returns
+ * how many nanoseconds it takes to poll it (0 by a coarse clock), or -errno.
  */
 static int64_t add_quiet(struct set *set, int fds[2], int n)
 {
@@ -70,7 +69,7 @@ static int64_t add_quiet(struct set *set, int fds[2], int n)
 		ret = unix_pair(fds, SOCK_STREAM);
 	if (!ret)
 		ret = add_often(set, fds[0], POLLPRI, n);
-	/* The first times are longer than those to come. */
+	/* The first times are longer than later ones. */
 	for (i = 0; !ret && i < 8; i++) {
 		ret = shut_first_half(fds[1]);
 		start = now_ns();
@@ -111,9 +110,9 @@ static long hang_up(void *arg)
 SET_FIXTURE(asking, ROOM)
 
 /*
- * poll() asks the first file, then many others for long, while the first one
- * hangs up.  poll(2) looks once more when its time is over, so an event that it
- * missed is seen by the time alone.
+ * poll() of the set polls the first file, then many others for long, while the
+ * first one hangs up.  poll(2) looks once more when its time-out passes, so
+ * only the time shows that it missed an event.
  */
 TEST_F(asking, for_poll_misses_no_hang_up)
 {
@@ -168,7 +167,7 @@ static long poll_all_the_time(void *arg)
 	return 0;
 }
 
-/* Another thread takes the file from the list and has not posted its event. */
+/* Another thread takes the file off the list and has not posted its event. */
 TEST_F(asked, by_another_thread_its_event_is_waited_for)
 {
 	struct poller poller = { .fd = self->set.fd };
@@ -194,7 +193,7 @@ TEST_F(asked, by_another_thread_its_event_is_waited_for)
 }
 
 /*
- * The waiter asks the file again and again while its last number is closed.
+ * The waiter polls the file again and again while its last number is closed.
  * Then it sleeps on: the release must not wait for it.
  */
 TEST_F(asked, it_is_released_when_it_is_closed)
@@ -234,7 +233,7 @@ TEST_F(asked, it_is_released_when_it_is_closed)
 	close(event);
 }
 
-/* A thread in EP_POLL that is held up where it tells of the event it takes. */
+/* A thread in EP_POLL that is held up while it writes the offset. */
 FIXTURE(taker) {
 	struct set set;
 	int event;
@@ -259,7 +258,7 @@ static long take(void *arg)
 	return ret;
 }
 
-/* What it tells goes to a page that is not there until we provide it. */
+/* It writes to a page that is not there until we provide it. */
 static int map_argument(taker_data *self)
 {
 	int err = fault_page_open(&self->page);
@@ -291,8 +290,8 @@ FIXTURE_TEARDOWN(taker)
 }
 
 /*
- * Before it has taken the event another file hangs up: that wakes nobody, for
- * somebody is thought to be awake.
+ * Before it has taken the event another file hangs up: that wakes nobody, since
+ * a waiter seems to be awake.
  */
 static int start_and_overtake(taker_data *self, int calls)
 {
@@ -328,7 +327,7 @@ TEST_F(taker, that_exits_wakes_the_next_waiter_for_what_it_left)
 TEST_F(taker, that_waits_again_shares_what_it_left)
 {
 	ASSERT_EQ(0, start_and_overtake(self, 2));
-	/* One of them gets it; the other the next event. */
+	/* One of them gets it; the other one gets the next event. */
 	ASSERT_TRUE(await(atomic_load(&self->task.done) ||
 			  atomic_load(&self->waiter.task.done)));
 	EXPECT_EQ(0, poll_now(self->set.fd, POLLIN));
@@ -387,7 +386,7 @@ static int ring_answer(ring_data *self)
 	struct io_uring_cqe *cqes;
 	unsigned int at;
 
-	/* Whatever a wake-up left to be done by this thread is done here. */
+	/* Whatever a wake-up left for this thread to do is done here. */
 	if (syscall(SYS_io_uring_enter, self->fd, 0, 0, IORING_ENTER_GETEVENTS,
 		    NULL, 0))
 		return -errno;
@@ -437,7 +436,7 @@ TEST_F(ring, that_polls_the_set_is_answered_by_an_event_alone)
 	EXPECT_EQ(POLLHUP, set_wait_one(&self->set, self->fds[0], 0));
 }
 
-/* It would write when it is told POLLOUT, which is not said of a set. */
+/* It would write once it sees POLLOUT, which a set never reports. */
 TEST_F(ring, that_writes_to_the_set_is_not_answered)
 {
 	struct pollfd entry = { .fd = self->fds[1], .events = POLLIN };

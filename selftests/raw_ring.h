@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A ring of io_uring by system calls alone, as libuv makes its own: through the
- * C library's syscall(), and with a mapping of its own.
+ * A ring of io_uring made by system calls alone, as libuv makes its own:
+ * through the C library's syscall(), and with a mapping of its own.
  */
 #ifndef SELFTESTS_RAW_RING_H
 #define SELFTESTS_RAW_RING_H
@@ -63,7 +63,7 @@ static inline int raw_ring_open(struct raw_ring *r, unsigned int flags,
 		return -ENOMEM;
 	if (flags & RAW_SETUP_NO_SQARRAY)
 		return 0;
-	/* Backwards, so that a place is not mistaken for an entry. */
+	/* In reverse, so that a place is not mistaken for an entry. */
 	array = (uint32_t *)(r->ring + r->params.sq_off.array);
 	for (i = 0; i < entries; i++)
 		array[i] = entries - 1 - i;

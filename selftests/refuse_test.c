@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files that can't be members, and what that leaves untouched; and those that
- * can't be polled, which a set of 2001 takes nevertheless.
+ * Files that can't be members, and what a refusal leaves untouched; and files
+ * that can't be polled, which a set of 2001 accepts all the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -182,7 +182,7 @@ TEST_F(batch, of_refused_entries_alone_gives_0)
 	pfds[0].events = POLLIN;
 	pfds[1].events = POLLIN;
 	EXPECT_EQ(0, dep_write(self->set.fd, pfds, 2));
-	/* To remove what could not be added is no failure. */
+	/* Removing what could not be added is no failure. */
 	pfds[0].events = POLLREMOVE;
 	pfds[1].events = POLLREMOVE;
 	EXPECT_EQ(16, dep_write(self->set.fd, pfds, 2));
@@ -221,7 +221,7 @@ TEST_F(batch, makes_no_circle_of_two_sets)
 	set_close(&other);
 }
 
-/* As a client of 2001 writes: it goes on until all is taken. */
+/* As a client of 2001 writes: it goes on until all entries are taken. */
 TEST_F(batch, of_files_that_cannot_be_polled_counts_in_full)
 {
 	int (*const opens[])(const struct set *set) = {

@@ -202,7 +202,7 @@ TEST_F(reopen, keeps_the_set_until_the_last_has_gone)
 		EXPECT_EQ(0, dep_wait(left, out, 2, 0));
 		ASSERT_EQ(0, eventfd_post(self->member));
 		EXPECT_EQ(1, dep_wait(left, out, 2, -1));
-		/* One of its own, though it is not the first. */
+		/* A file of its own, though it is not the first one. */
 		second = REOPEN(left, O_RDONLY | O_CLOEXEC);
 		ASSERT_LE(0, second);
 		EXPECT_EQ(0, close(left));
@@ -242,7 +242,7 @@ TEST_F(reopen, can_be_polled_like_the_first)
 	EXPECT_EQ(1, is_selected(reader));
 	EXPECT_EQ(1, dep_wait(outer, &gone, 1, -1));
 	EXPECT_EQ(2, items(outer));
-	/* It leaves the sets that it is in, and the first does not. */
+	/* It leaves the sets that it is in; the first one does not. */
 	EXPECT_EQ(0, close(reader));
 	EXPECT_EQ(1, items(outer));
 	EXPECT_EQ(0, epoll_wait(epoll, &out, 1, 0));
@@ -286,7 +286,7 @@ TEST_F(reopen, is_no_way_round_to_a_cycle)
 	EXPECT_EQ(0, items(self->set));
 }
 
-/* A process that was given no more than this. */
+/* A process that was given only this open. */
 static int use_as_stranger(int socket, int member)
 {
 	struct devepoll_event out;
@@ -298,7 +298,7 @@ static int use_as_stranger(int socket, int member)
 		return 1;
 	if (dep_wait(reader, &out, 1, -1) != 1 || out.data != 42)
 		return 2;
-	/* By a path it is another set, or none. */
+	/* Through a path it is another set, or none. */
 	return items(reader) == 1 ? 0 : 3;
 }
 
@@ -363,7 +363,7 @@ TEST_F(reopen, keeps_the_module)
 	EXPECT_EQ(0, items(reader));
 }
 
-/* Whichever thread is the last, while another opens it again. */
+/* Whichever thread is the last, while another one opens it again. */
 struct racer {
 	int fd;
 	atomic_bool *go;
@@ -412,7 +412,7 @@ TEST_F(reopen, and_close_may_come_at_any_moment)
 	}
 }
 
-/* Each is a file of its own to what limits the watches of a file. */
+/* Each is a file of its own for the limit of a file's watches. */
 #define OPENS_MOST	8
 
 TEST_F(reopen, has_no_more_than_a_few_opens)

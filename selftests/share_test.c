@@ -13,7 +13,7 @@
 
 #include "eset.h"
 
-/* How long a race goes on, and how far a slow kernel gets in its own time. */
+/* How long a race goes on, and how far a slow kernel gets in that time. */
 #define RACE_NS		(300 * NSEC_PER_MSEC)
 #define LEAST_ROUNDS	20
 
@@ -72,7 +72,7 @@ struct crew {
 	int threads;
 	/* ready when they shall end */
 	int end;
-	/* what is done with an event; true where it counts */
+	/* what is done with an event; true if it counts */
 	bool (*handle)(struct crew *crew, uint64_t file);
 	atomic_ulong taken[FILES];
 	atomic_int busy[FILES];
@@ -80,7 +80,7 @@ struct crew {
 	struct task tasks[THREADS];
 };
 
-/* They wait for ever: who looks now and then finds what was missed. */
+/* They wait for ever: looking from time to time would find missed events. */
 static long crew_main(void *arg)
 {
 	struct crew *crew = arg;
@@ -155,8 +155,8 @@ static bool await_at_once(struct crew *crew, uint64_t file, unsigned long count)
 }
 
 /*
- * The next event comes while the thread is on its way to sleep, somewhere
- * between its last look and the queue, and nobody else is there to take it.
+ * The next event comes while the thread is about to sleep, somewhere between
+ * its last look and the queue, and no other thread is there to take it.
  */
 TEST_F(share, leaves_no_lone_thread_asleep)
 {
@@ -269,7 +269,7 @@ TEST_F(share, gives_a_one_shot_to_no_two_threads_at_once)
 	EXPECT_EQ(0, atomic_load(&crew.clashes));
 }
 
-/* One wake-up of one file, and as many of its numbers as threads wait. */
+/* One wake-up of a file that has a number for each waiting thread. */
 TEST_F(share, wakes_as_many_threads_as_find_work)
 {
 	struct ewaiter waiters[THREADS];
@@ -297,7 +297,7 @@ TEST_F(share, wakes_as_many_threads_as_find_work)
 	EXPECT_EQ(0, eset_drain(&self->set));
 }
 
-/* Who has been woken of threads that share a CPU with this one. */
+/* Which threads have been woken, of those that share a CPU with this one. */
 static int count_woken(const struct eset *set, struct ewaiter *waiters)
 {
 	int i, woken = 0;
@@ -308,12 +308,12 @@ static int count_woken(const struct eset *set, struct ewaiter *waiters)
 	return woken;
 }
 
-/* Who was woken and does not come within this time has another one woken. */
+/* A woken thread that does not come within this time has another one woken. */
 #define LATE_NS		(8 * NSEC_PER_MSEC)
 
 /*
  * Each takes @max.  Real-time priority keeps this thread from being preempted,
- * so that nobody who was woken has run yet.  @quick: nobody is late by then.
+ * so that no woken thread has run yet.  @quick: none is late by then.
  */
 static int post_to_crew(struct eset *set, const int *files, int nr, int max,
 			struct ewaiter *waiters, bool *quick)
@@ -355,8 +355,8 @@ TEST_F(share, wakes_at_once_as_many_threads_as_have_room)
 		EXPECT_EQ(3, woken);
 	ASSERT_TRUE(await(ewaiters_done(waiters, THREADS) == 3));
 	/*
-	 * Nor are there more later, unless those are late.  With epoll who
-	 * leaves something wakes.
+	 * Nor are there more later, unless those are late.  With epoll, a
+	 * thread that leaves something wakes the next.
 	 */
 	for (i = 0; i < THREADS; i++)
 		if (quick && slowness() == 1 &&
@@ -394,7 +394,7 @@ TEST_F(share, wakes_one_thread_that_has_room_for_all)
 		EXPECT_LT(0, ewaiter_join(&waiters[i]));
 }
 
-/* More sets than one event wakes sleepers of before the write is over. */
+/* More sets than one event wakes sleepers of before the write returns. */
 #define MANY_SETS	80
 
 TEST_F(share, wakes_who_sleep_in_some_of_very_many_sets)
@@ -420,7 +420,7 @@ TEST_F(share, wakes_who_sleep_in_some_of_very_many_sets)
 		eset_close(&sets[i]);
 }
 
-/* Keeps everybody else from its processor. */
+/* Keeps all other tasks from its processor. */
 struct hog {
 	atomic_bool runs;
 	atomic_bool stop;
@@ -445,7 +445,7 @@ static long hog_main(void *arg)
 }
 
 /*
- * Of two threads that sleep one shares its processor with the hog.  In-tree
+ * Of two sleeping threads, one shares its processor with the hog.  In-tree
  * epoll wakes one for each event, so there it takes two.
  */
 TEST_F(share, passes_on_what_a_thread_without_a_processor_was_woken_for)
@@ -492,7 +492,7 @@ struct poster {
 	int event;
 };
 
-/* Posts, and gives nobody else the processor then. */
+/* Posts, and then keeps its processor for itself. */
 static long post_and_hog(void *arg)
 {
 	struct poster *poster = arg;
@@ -521,7 +521,7 @@ static int tasks_done(struct task *tasks, int nr)
 	return done;
 }
 
-/* How long it takes until all pollers were told; 0 if something failed. */
+/* How long it takes until all pollers are told; 0 if something failed. */
 static uint64_t time_to_tell(struct eset *set, int event)
 {
 	struct poster poster = { .event = event };
@@ -546,7 +546,7 @@ static uint64_t time_to_tell(struct eset *set, int event)
 	return bad || eventfd_take(event) ? 0 : took;
 }
 
-/* On a busy machine the thread that tells may itself get no processor once. */
+/* On a busy machine the telling thread may itself get no processor once. */
 #define TRIES		3
 #define TOLD_NS		(100 * NSEC_PER_MSEC)
 
@@ -609,7 +609,7 @@ TEST_F(share, wakes_all_threads_for_what_stays_ready)
 	}
 }
 
-/* Who looks while another thread takes must not find nothing. */
+/* A thread that looks while another one takes must not find nothing. */
 struct looker {
 	struct eset set;
 	bool (*sees)(struct eset *set);
@@ -663,7 +663,7 @@ TEST_F(share, leaves_a_ready_set_readable_to_poll)
 	EXPECT_EQ(0, look_and_wait(&looker));
 }
 
-/* In-tree epoll gives nothing here, for a moment, on older kernels. */
+/* In-tree epoll returns nothing here, for a moment, on older kernels. */
 TEST_F(share, leaves_what_is_ready_to_other_threads)
 {
 	struct looker looker = { .set = self->set, .sees = sees_by_wait };

@@ -91,7 +91,7 @@ static int call_add_by_fadvise(struct world *w)
 
 static bool check_add(struct world *w, int ret, bool hit)
 {
-	/* A failure that does not matter is one that was mended. */
+	/* A failure need not matter: the call may have made up for it. */
 	if (ret && !is_clear(ret, hit))
 		return false;
 	if (eset_del(&w->set, w->fd) != (ret ? -ENOENT : 0))
@@ -153,7 +153,7 @@ TEST_F(shortage, fails_a_change)
 {
 	ASSERT_EQ(1, eset_drain(&self->w.set));
 	ASSERT_EQ(0, eset_add(&self->w.set, self->w.fd, EPOLLIN));
-	/* Where it takes no memory, nothing can fail. */
+	/* If it takes no memory, nothing can fail. */
 	EXPECT_LE(0, walk(&self->w, call_change, check_change));
 }
 
@@ -233,7 +233,7 @@ TEST_F(shortage, of_a_change_keeps_what_a_trusted_file_was_told)
 	walk_change(_metadata, &self->w, DEVEPOLL_TRUST, false);
 }
 
-/* What it did during the change was not looked for: so it tells again. */
+/* Wake-ups during the change were not evaluated, so it reports again. */
 TEST_F(shortage, of_a_change_makes_the_file_be_asked)
 {
 	walk_change(_metadata, &self->w, 0, true);
@@ -254,7 +254,7 @@ static int call_batch(struct world *w)
 	return dep_changes(w->set.fd, w->changes, NR, &w->failed);
 }
 
-/* Each result is the truth, and so are the numbers. */
+/* Each result is true, and so are the counts. */
 static bool check_batch(struct world *w, int ret, bool hit)
 {
 	uint32_t failed = 0;
@@ -348,7 +348,7 @@ static int call_map(struct world *w)
 	return ret;
 }
 
-/* Nothing was made, so another size can be had. */
+/* Nothing was made, so another size is possible. */
 static bool check_map(struct world *w, int ret, bool hit)
 {
 	bool good = !ret || is_clear(ret, hit);
@@ -390,7 +390,7 @@ TEST_F(shortage, fails_to_tell_numbers)
 	EXPECT_LT(0, walk(&self->w, call_stats, check_stats));
 }
 
-/* To take out and to close needs nothing. */
+/* Removing and closing need no memory. */
 static int call_close(struct world *w)
 {
 	return close(w->fd) ? -errno : 0;

@@ -70,7 +70,7 @@ FIXTURE_TEARDOWN(sigmask)
 	eset_close(&self->set);
 }
 
-/* A wait without limit, or of no time, under a mask. */
+/* A wait without limit, or with time-out 0, under a mask. */
 struct masked {
 	struct eset set;
 	sigset_t before;	/* of the thread */

@@ -268,7 +268,7 @@ TEST_F(size, of_a_change_with_something_unknown_ends_the_batch)
 	self->ctl.ctl.changes = address_of(wide);
 	self->ctl.ctl.change_size = sizeof(wide[0]);
 	self->ctl.ctl.nr = 3;
-	/* The first was made, and that is told. */
+	/* The first change was made, and that is reported. */
 	EXPECT_EQ(1, do_ctl(sizeof(struct devepoll_ctl)));
 	EXPECT_EQ(0, self->ctl.ctl.nr_failed);
 	EXPECT_EQ(0, wide[0].change.result);
@@ -318,7 +318,7 @@ TEST_F(size, and_members_of_a_wait_that_say_nothing_are_refused)
 	self->wait.args.sigsetsize = 8;
 	EXPECT_EQ(-EINVAL, do_wait(size));
 	EXPECT_EQ(0xa5a5a5a5a5a5a5a5, self->out[0].data);
-	/* Results, which are not looked at. */
+	/* Output members, which the kernel does not read. */
 	self->wait.args = good;
 	self->wait.args.nr_tried = 1;
 	self->wait.args.nr_failed = 1;
@@ -337,7 +337,7 @@ TEST_F(size, of_min_events_is_not_above_the_maximum)
 	EXPECT_EQ(0, do_wait(sizeof(struct devepoll_wait_args)));
 }
 
-/* Requests that there are not, of all directions and numbers. */
+/* Requests that don't exist, of all directions and numbers. */
 TEST_F(size, of_unknown_requests_does_not_matter)
 {
 	unsigned int nr, dir, request;

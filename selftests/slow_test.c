@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A file that takes its time to say whether it is ready, so that the moment
- * between the last look of a wait and its sleep lasts as long as a test likes:
- * what comes then must not be slept through.
+ * A file that is slow to answer whether it is ready, so that the moment between
+ * the last look of a wait and its sleep lasts as long as a test needs: a wait
+ * must not sleep through what comes then.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "eset.h"
 #include "fuse_reply.h"
 
-/* The one file of a FUSE of our own, and who answers for it. */
+/* The one file of a FUSE of our own, and the thread that answers for it. */
 struct slow_file {
 	struct task task;
 	int fuse;
@@ -32,7 +32,7 @@ struct slow_file {
 	atomic_uint asked;	/* how often */
 	atomic_uint answers;	/* how many of these may be answered */
 	atomic_uint revents;	/* what the answer is */
-	bool consumes;		/* the first to ask is told, nobody later */
+	bool consumes;		/* only the first poll reports an event */
 };
 
 static void slow_answer(struct slow_file *slow,
@@ -91,7 +91,7 @@ static long slow_serve(void *arg)
 	return 0;
 }
 
-/* Wakes who waits on the file, without a key. */
+/* Wakes the tasks that wait on the file, without a key. */
 static int slow_stir(struct slow_file *slow)
 {
 	struct fuse_notify_poll_wakeup_out out = { .kh = slow->kh };
@@ -147,13 +147,13 @@ static bool slow_is_asked(struct slow_file *slow)
 	return await(atomic_load(&slow->asked) > atomic_load(&slow->answers));
 }
 
-/* That answer says that nothing is ready, and later ones that all is. */
+/* That answer says that nothing is ready; later ones say that everything is. */
 static void slow_go_on(struct slow_file *slow, unsigned int later)
 {
 	atomic_fetch_add(&slow->answers, 1);
 	if (!later)
 		return;
-	/* The next question is as good as the sleep that should not be. */
+	/* The next question replaces the sleep that should not happen. */
 	slow_is_asked(slow);
 	atomic_store(&slow->revents, later);
 	atomic_store(&slow->answers, -1);
@@ -219,7 +219,7 @@ TEST_F(slow, file_that_stirs_while_it_is_asked_is_asked_again)
 	EXPECT_EQ(self->slow.fd, waiter.out[0].data.u64);
 }
 
-/* Who wants two sleeps on after one, but not after both. */
+/* The waiter that wants two sleeps on after one event, but not after both. */
 struct wait_for_two {
 	int set;
 	struct devepoll_event out[4];
@@ -257,7 +257,7 @@ TEST_F(slow, file_keeps_no_event_of_others_from_who_wants_two)
 	EXPECT_EQ(2, task_join(&task));
 }
 
-/* What it says once, and a call could not hand out at once, is not lost. */
+/* What it reports once, and a call could not hand out at once, is not lost. */
 TEST_F(slow, file_that_answers_once_is_reported_to_untouched_memory)
 {
 	void *out = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE,
@@ -297,7 +297,7 @@ TEST_F(slow, file_that_answers_once_is_reported_to_who_counts)
 	EXPECT_EQ(2, call_wait_for_two(&two));
 }
 
-/* The same in a set of 2001, which posts what the answer is. */
+/* The same in a set of 2001, which posts the answer. */
 FIXTURE(slow_2001) {
 	struct set set;
 	struct slow_file slow;

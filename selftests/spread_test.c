@@ -20,8 +20,9 @@
 #define CONNECTIONS	240
 #define EVEN		(CONNECTIONS / WORKERS)
 /*
- * From even, in percent, when all sleep before each connection; and else, when
- * who is busy takes what comes meanwhile.  One that took all would be 700 away.
+ * Allowed distance from even, in percent: if all sleep before each connection,
+ * and if busy workers take what comes meanwhile.  One that took all is 700
+ * away.
  */
 #define CALM_MOST	10
 #define BUSY_MOST	300
@@ -252,7 +253,7 @@ TEST_F(spread, over_threads)
 		EXPECT_EQ(0, task_join(&workers[i].task));
 	spread = spread_of("8 threads", variant->ops->name, variant->calm,
 			   counts);
-	/* What stays ready wakes the next thread too, and both may be first. */
+	/* What stays ready wakes the next thread too; either may be first. */
 	if (variant->ops->traits & TAKES_TURNS) {
 		EXPECT_LT(0, spread.least);
 		EXPECT_GE(variant->calm && variant->mode ? CALM_MOST :

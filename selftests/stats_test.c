@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a set tells of itself: DEVEPOLL_STATS.
- */
+/* What a set reports about itself: DEVEPOLL_STATS. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,7 +140,7 @@ TEST_F(stats, count_a_wake_up_once_for_each_number)
 	EXPECT_EQ(2, eset_drain(&self->set));
 }
 
-/* The memory for the second event is brought in on the way. */
+/* The memory for the second event is faulted in on the way. */
 TEST_F(stats, count_a_harvest_that_meets_missing_memory_once)
 {
 	struct devepoll_wait_args args = { .max_events = 2 };
@@ -154,7 +152,7 @@ TEST_F(stats, count_a_harvest_that_meets_missing_memory_once)
 	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE(memory != MAP_FAILED);
-	/* A kernel that has no huge pages knows no such advice. */
+	/* A kernel without huge pages does not know this advice. */
 	if (madvise(memory, 2 * page, MADV_NOHUGEPAGE))
 		ASSERT_EQ(EINVAL, errno);
 	out = (struct devepoll_event *)(memory + page) - 1;
@@ -228,7 +226,7 @@ TEST_F(stats, of_all_sets_are_added_up)
 	EXPECT_EQ(before[7] + one.asks + two.asks, after[7]);
 	EXPECT_EQ(before[8] + 2, after[8]);
 	EXPECT_EQ(before[9] + 2, after[9]);
-	/* A set that is gone has seen what it has seen. */
+	/* The sums keep what a closed set has counted. */
 	eset_close(&other);
 	EXPECT_EQ(before[0], sum_of("sets"));
 	for (i = 1; i < ARRAY_SIZE(names); i++) {

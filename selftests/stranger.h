@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Another process that shares a set, with a table of files of its own: it does
- * what it is told, one order after the other.
+ * Another process that shares a set, with a table of files of its own: it
+ * follows orders, one after the other.
  */
 #ifndef SELFTESTS_STRANGER_H
 #define SELFTESTS_STRANGER_H
@@ -42,7 +42,7 @@ struct stranger {
 	int socket;
 };
 
-/* Lets a number name what @fd names, and closes @fd; 0 or -errno. */
+/* Makes a number name what @fd names, and closes @fd; 0 or -errno. */
 static inline int name_file(int number, int fd)
 {
 	int err = 0;
@@ -115,7 +115,7 @@ static inline int stranger_answer(struct stranger *stranger)
 	       sizeof(answer) ? answer : -EPIPE;
 }
 
-/* Gives an order; what came of it. */
+/* Gives an order; returns its result. */
 static inline int stranger_does(struct stranger *stranger, int verb,
 				int number, uint32_t events, uint64_t data)
 {

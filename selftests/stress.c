@@ -122,7 +122,7 @@ static bool module_becomes_unused(void)
 	return module_references() == 0;
 }
 
-/* Whether the module goes, and, where its file is known, comes back. */
+/* Does the module unload and, if its file is known, load again? */
 static bool module_reloads(void)
 {
 	const char *path = getenv("DEVEPOLL_KO");

@@ -52,9 +52,9 @@ enum file_kind {
 const char *file_kind_name(enum file_kind kind);
 
 /*
- * Makes a file, or two ends: what is written to fds[1] can be read from
- * fds[0].  Both are the same number where the file has one end.  All are
- * non-blocking and close-on-exec.  Returns 0 or -errno.
+ * Makes a file, or two ends: what is written to fds[1] can be read from fds[0].
+ * Both are the same number if the file has one end.  All are non-blocking and
+ * close-on-exec.  Returns 0 or -errno.
  */
 int file_make(enum file_kind kind, int fds[2]);
 

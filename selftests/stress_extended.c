@@ -28,7 +28,7 @@ static const int change_results[] = {
 static const int wait_errors[] = { EINTR, 0 };
 static const int no_errors[] = { 0 };
 
-/* Comes back with each event: so what does not belong to its fd is seen. */
+/* Comes back with each event, to tell whether it belongs to the fd. */
 static uint64_t data_of(int fd)
 {
 	return (uint64_t)(uint32_t)fd * 0x9e3779b97f4a7c15;
@@ -135,7 +135,7 @@ static uint32_t any_events(struct rng *rng)
 	       modes[rng_below(rng, sizeof(modes) / sizeof(modes[0]))];
 }
 
-/* A file of the table, a set of ours or, now and then, of no one. */
+/* A file of the table, a set of ours or, now and then, something else. */
 static int any_member(struct rng *rng)
 {
 	switch (rng_below(rng, 16)) {
@@ -316,7 +316,7 @@ static void make_inner(struct rng *rng)
 	slot_put(rng, fds[0]);
 }
 
-/* Sets in sets, both ways at once; whoever would close a circle is refused. */
+/* Sets in sets, both ways at once; what would close a cycle is refused. */
 void op_extended_nest(struct rng *rng)
 {
 	int outer = atomic_load(&any_extended(rng)->fd);
@@ -365,7 +365,7 @@ void op_extended_query(struct rng *rng)
 		close(fd);
 }
 
-/* Closes a set under its users, and makes another. */
+/* Closes a set while others use it, and makes another. */
 void op_extended_reopen(struct rng *rng)
 {
 	unsigned int nr = 1 + rng_below(rng, EXTENDED_SETS - 1);

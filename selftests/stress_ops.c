@@ -178,7 +178,7 @@ static void op_remap(struct rng *rng)
 	pthread_rwlock_unlock(&s->map_lock);
 }
 
-/* Closes a set under its users, now and then before its mapping. */
+/* Closes a set while others use it, now and then before its mapping. */
 static void op_reopen(struct rng *rng)
 {
 	struct set *s = &sets[1 + rng_below(rng, SETS - 1)];

@@ -87,7 +87,7 @@ static bool pair_all_seen(struct pair *p)
 	return true;
 }
 
-/* What can be told about the files that nobody was told of. */
+/* Prints what is known of files that were not reported. */
 static void pair_report_lost(struct pair *p)
 {
 	int i;
@@ -268,7 +268,7 @@ static bool pair_open(struct pair *p)
 		*f = (struct pair_file){
 			.kind = kind, .rfd = fds[0], .wfd = fds[1],
 		};
-		/* Each time another way to watch is for another kind. */
+		/* Each time another way to watch, for another kind. */
 		must(p, p->face->add(p, f, kind + p->seed),
 		     "a file can't be added");
 		p->nfiles++;
@@ -284,7 +284,7 @@ static bool pair_open(struct pair *p)
 	return p->nfiles >= 8;
 }
 
-/* In a set of 2001 what wakes them to see the end may be taken by one. */
+/* In a set of 2001 one thread may take the event that ends all of them. */
 static void consumers_join(struct pair *p, struct consumer *consumers)
 {
 	unsigned int i, end;

@@ -27,14 +27,14 @@ struct pair_file {
 struct pair {
 	const struct pair_face *face;
 	int set;
-	/* The one that consumers wait on, where it is another. */
+	/* The set on which consumers wait, if it is another one. */
 	int outer;
 	void *map;
 	uint64_t seed;
 	atomic_bool stop;
 	struct pair_file files[PAIR_FILES];
 	int nfiles;
-	/* In the set too: what ends waits that have no other end. */
+	/* In the set too: it ends waits that would not end otherwise. */
 	struct pair_file ends[PAIR_ENDS];
 	/* Guards posted and seen of all files. */
 	pthread_mutex_t lock;
@@ -53,7 +53,7 @@ struct pair_face {
 	bool (*add)(struct pair *p, struct pair_file *f, unsigned int nr);
 	/* Removes and adds it, in one call. */
 	bool (*swap)(struct pair *p, const struct pair_file *f);
-	/* Changes how it is watched, but for what it is watched for. */
+	/* Changes how it is watched, but not the events. */
 	bool (*change)(struct pair *p, const struct pair_file *f);
 	/* Makes another set that watches the file, and closes it. */
 	void (*visit)(const struct pair_file *f, struct rng *rng);
@@ -63,14 +63,14 @@ struct pair_face {
 	int (*wait)(struct pair *p, unsigned int consumer, int *fds, int max);
 	/* After a file was read. */
 	bool (*rearm)(struct pair *p, const struct pair_file *f);
-	/* Tells what is known of a file that nobody was told of. */
+	/* Prints what is known of a file that was not reported. */
 	void (*report)(struct pair *p, const struct pair_file *f);
 };
 
 extern const struct pair_face pair_classic;
-/* Threads that share a set whose fds are watched in all ways. */
+/* Threads that share a set whose fds are watched in all modes. */
 extern const struct pair_face pair_extended;
-/* Threads that wait on a set in which that set is. */
+/* Threads that wait on a set that contains that set. */
 extern const struct pair_face pair_nested;
 
 #endif /* STRESS_PAIR_H */

@@ -100,8 +100,8 @@ static void extended_visit(const struct pair_file *f, struct rng *rng)
 	if (file_make(FILE_DEVEPOLL, fds))
 		return;
 	/*
-	 * Not exclusively: who is given an event in turn and goes takes it
-	 * along, as in epoll.
+	 * Not exclusive: a thread that gets the event in its turn and leaves
+	 * takes it along, as in epoll.
 	 */
 	other.events = EPOLLIN | EPOLLET;
 	other.flags = rng_below(rng, 4);
@@ -111,7 +111,7 @@ static void extended_visit(const struct pair_file *f, struct rng *rng)
 	close(fds[0]);
 }
 
-/* The data of such a file is not that of any that are looked at. */
+/* The data of such a file differs from that of all files that are checked. */
 static void extended_mix(struct pair *p, int fd, struct rng *rng)
 {
 	unsigned int way = rng_below(rng, WAYS);
@@ -141,7 +141,7 @@ static int extended_wait(struct pair *p, unsigned int consumer, int *fds,
 	};
 	int i, n;
 
-	/* One of them would rather have two.  A time-out would hide a loss. */
+	/* One of them prefers to get two.  A time-out would hide a loss. */
 	if (consumer == 1)
 		args.min_events = 2;
 	n = ioctl(p->set, DEVEPOLL_WAIT, &args);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Switches the function tracer on the function that the module hooks.
- *
- * While the kernel patches an instruction, a breakpoint stands there.  QEMU 7.2
- * with one thread per processor sometimes goes on executing that breakpoint
- * when it is gone, and then the guest hangs for ever.  It can't where nobody
+ * Switches the function tracer on the function that the module hooks.  While
+ * the kernel patches an instruction, a breakpoint stands there.  QEMU 7.2 with
+ * one thread per processor sometimes goes on executing that breakpoint when it
+ * is gone, and then the guest hangs for ever.  It can't happen if nobody
  * executes the patched function meanwhile.  So no file is closed while the
- * tracer comes or goes, and the tracer as a whole is switched on only before
- * and off only after everything else, because that patches the scheduler.
+ * tracer is switched on or off for the function, and the tracer as a whole is
+ * switched on before everything else and off after it, because that patches the
+ * scheduler.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #define HOOKED_FUNCTION "locks_remove_file"
 /* An empty filter would mean all functions. */
 #define QUIET_FUNCTION "vfs_fallocate"
-/* Who switches makes all others wait: leave them some time between. */
+/* Switching makes all others wait: leave them some time in between. */
 #define PAUSE_USEC	500000
 
 pthread_rwlock_t *closing_lock;
@@ -72,7 +72,7 @@ bool tracer_start(void)
 	       tracefs_write("current_tracer", "function");
 }
 
-/* Waits for whoever may be closing a file. */
+/* Waits for tasks that may be closing a file. */
 static bool tracer_set(const char *file, const char *text, int flags)
 {
 	bool done;
@@ -83,7 +83,7 @@ static bool tracer_set(const char *file, const char *text, int flags)
 	return done;
 }
 
-/* The tracer comes to the function and goes again, by its filter. */
+/* The filter switches the tracer on and off for the function. */
 bool tracer_toggle(struct rng *rng)
 {
 	bool done;

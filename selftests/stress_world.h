@@ -54,8 +54,8 @@ void set_map(struct set *s, struct rng *rng);
 void bad_result(const char *what, long a, long b);
 
 /*
- * Notes an errno that the call may not give.  Only for set 0: the number of
- * another one may by now be any file's.
+ * Notes an errno that the call must not give.  Only for set 0: the number of
+ * another set may be any file's by now.
  */
 void check_errno(const struct set *s, const char *call, const int *allowed);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the tables from numbers to items cost a user: no locked memory, so that
- * he has as many sets as with epoll, and watches where his numbers are
+ * a user can have as many sets as with epoll; and watches, if the numbers are
  * scattered.
  */
 #define _GNU_SOURCE
@@ -23,7 +23,7 @@
 #define WATCHES		300
 #define TABLE_USER	45201
 
-/* No root's rights any more, and no memory to lock. */
+/* Drops root's rights, and leaves no memory to lock. */
 static int become_poor(uid_t uid)
 {
 	const struct rlimit none = { 0, 0 };
@@ -72,7 +72,7 @@ FIXTURE_SETUP(sets)
 
 FIXTURE_TEARDOWN_PARENT(sets)
 {
-	/* A test that becomes a user can't set it back itself. */
+	/* A test that becomes another user can't restore it itself. */
 	if (geteuid())
 		return;
 	EXPECT_EQ(0, write_number(WATCHES_FILE, self->watches));
@@ -117,7 +117,7 @@ TEST_F(sets, of_one_large_number_are_as_many_as_watches)
 }
 
 /*
- * Numbers that are far from each other: each has a table to itself, which
+ * Numbers that are far from each other: each has a table of its own, which
  * takes more memory than its watch does.
  */
 #define FAR		64
@@ -152,7 +152,7 @@ FIXTURE_TEARDOWN_PARENT(scattered)
 	rmdir(CGROUP);
 }
 
-/* Adds numbers so far apart, up to the first that fails; how many are in. */
+/* Adds numbers this far apart, up to the first that fails; how many are in. */
 static int add_apart(int set, int first, int step, int most, int *err)
 {
 	struct devepoll_change change = {
@@ -191,7 +191,7 @@ static int dup_apart(int fd, int first, int step, int n)
 	return 0;
 }
 
-/* Opens sets as a user who has so many watches. */
+/* Opens sets as a user who has this many watches. */
 static int user_sets(int watches, int *a, int *b)
 {
 	int err = write_number(WATCHES_FILE, watches);
@@ -304,7 +304,7 @@ static long bytes_per_watch(int step)
 	_exit((with - before) / MANY / 4);
 }
 
-/* The share of memory that max_user_watches stands for is what it says. */
+/* The share of memory that max_user_watches stands for is correct. */
 TEST_F(scattered, numbers_take_no_more_memory_for_each_watch)
 {
 	long dense, apart;
@@ -317,7 +317,7 @@ TEST_F(scattered, numbers_take_no_more_memory_for_each_watch)
 	apart = bytes_per_watch(FAR);
 	ASSERT_LT(0, dense);
 	ASSERT_LT(0, apart);
-	/* A quarter for what the cgroup reckons in advance. */
+	/* A quarter more for what the cgroup charges in advance. */
 	EXPECT_LE(apart, dense + dense / 4);
 }
 

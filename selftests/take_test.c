@@ -161,7 +161,7 @@ TEST_F(take, gives_each_of_many_once)
 	free(out);
 }
 
-/* More than are asked at once, and with room for each of them twice. */
+/* More than are polled at once, and with room for each of them twice. */
 TEST_F(take, gives_each_level_once_in_a_call)
 {
 	enum { MANY = 50 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many threads on one set: who is woken, who is handed what, and changes that
+ * Many threads on one set: which are woken, what each gets, and changes that
  * race with waits, events and closes.
  */
 #include <errno.h>
@@ -107,8 +107,8 @@ TEST_F(threads, that_time_out_leave_the_others_asleep)
 }
 
 /*
- * Consumers and a producer: every post must be read.  Each reads all files,
- * since what one is handed another may be handed before it has looked.
+ * Consumers and a producer: every post must be read.  Each consumer reads all
+ * files, since another consumer may get a file's event before it has looked.
  */
 enum { FLOW_FILES = 8, FLOW_CONSUMERS = 4 };
 
@@ -164,7 +164,7 @@ static int flow_start(struct flow *flow, struct consumer *consumers,
 	return ret;
 }
 
-/* Ends them by an fd of its own; what they returned. */
+/* Ends them by an fd of its own; returns what they returned. */
 static long flow_end(struct flow *flow, struct consumer *consumers, int n,
 		     int end)
 {
@@ -216,8 +216,8 @@ TEST_F(threads, that_consume_lose_no_event)
 }
 
 /*
- * Nothing but an event wakes these, so that one that is slept through stays
- * unread.  The next comes as soon as the last was read.
+ * Only an event wakes these threads, so an event that is slept through stays
+ * unread.  The next one comes as soon as the last was read.
  */
 TEST_F(threads, that_wait_for_ever_sleep_through_no_event)
 {
@@ -279,7 +279,7 @@ TEST_F(threads, that_post_reach_no_removed_fd)
 		ASSERT_EQ(0, set_add(&self->set, fds[0], POLLIN));
 		if (n & 1)
 			set_drain(&self->set);
-		/* Room for the poster, who may be as fast as we are. */
+		/* Room for the poster, which may be as fast as we are. */
 		ASSERT_LE(-1, read(fds[0], buffer, sizeof(buffer)));
 		ASSERT_EQ(0, set_remove(&self->set, fds[0]));
 		ASSERT_EQ(0, set_drain(&self->set));

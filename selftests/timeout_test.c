@@ -32,7 +32,7 @@ FIXTURE_TEARDOWN(timeout)
 	eset_close(&self->set);
 }
 
-/* What a wait of so many nanoseconds gives, and how many it took. */
+/* What a wait of this many nanoseconds returns, and how many it took. */
 static int wait_ns(struct eset *set, uint64_t ns, uint64_t *took)
 {
 	struct timespec timeout = {
@@ -78,14 +78,14 @@ TEST_F(timeout, in_milliseconds_is_not_over_early)
 	}
 }
 
-/* Rounded up to milliseconds it could not be. */
+/* Rounded up to milliseconds it could not be this short. */
 TEST_F(timeout, is_finer_than_milliseconds)
 {
 	struct timespec brief = { .tv_nsec = 100000 }, tick;
 	uint64_t start, took, wait = -1ULL, sleep = -1ULL;
 	int i;
 
-	/* As the debug kernel: it finds nothing better in QEMU. */
+	/* As on the debug kernel, which finds no better clock in QEMU. */
 	ASSERT_EQ(0, clock_getres(CLOCK_MONOTONIC, &tick));
 	if (tick.tv_nsec > 1)
 		SKIP(return, "the clock of this guest has but ticks");
@@ -228,7 +228,7 @@ TEST_F(device, ends_at_a_point_in_time_though_woken_meanwhile)
 	};
 	struct task task;
 
-	/* Woken by what is over before it looks, it sleeps on. */
+	/* Woken by an event that is over before it looks, it sleeps on. */
 	ASSERT_EQ(0, eset_mod(&self->set, self->event, EPOLLIN));
 	timed.timeout = now_ns() + 50 * NSEC_PER_MSEC;
 	ASSERT_EQ(0, task_start(&task, timed_call, &timed));

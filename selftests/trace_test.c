@@ -90,8 +90,8 @@ FIXTURE_SETUP(trace)
 		SKIP(return, "no tracefs in this kernel");
 	ASSERT_EQ(0, ret);
 	/*
-	 * Names of threads are not wanted: to learn them the kernel rewrites
-	 * the scheduler while it runs, over which emulators have tripped.
+	 * Names of threads are not wanted: to record them the kernel patches
+	 * the scheduler while it runs, which some emulators can't handle.
 	 */
 	ASSERT_EQ(0, write_file(&self->trace, "trace_options",
 				"norecord-cmd"));

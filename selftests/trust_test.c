@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Fds that report what their wake-ups named, without being asked.
- */
+/* Fds that report what their wake-ups named, without a poll. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -114,7 +112,7 @@ TEST_F(trust, adds_up_what_wake_ups_named)
 	ASSERT_EQ(0, add_trusted(&self->set, fds[0],
 				 EPOLLIN | EPOLLOUT | EPOLLET));
 	EXPECT_EQ(EPOLLOUT, eset_wait_one(&self->set, fds[0], 0));
-	/* What the file would say is more than what the wake-up names. */
+	/* The file would report more than the wake-up names. */
 	ASSERT_EQ(0, put_byte(fds[1]));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, fds[0], 0));
 	ASSERT_EQ(0, fill(fds[0]));

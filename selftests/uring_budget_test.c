@@ -30,7 +30,7 @@ TEST(waits_of_a_ring_in_many_sets_are_woken_within_the_budget)
 	if (raise_fd_limit(MOST_SETS + 100))
 		SKIP(return, "no %d open files", MOST_SETS + 100);
 	ASSERT_EQ(0, pin_to_cpu(0));
-	/* Its completions cost whoever takes them, and not the writer. */
+	/* The task that takes its completions pays for them, not the writer. */
 	ASSERT_EQ(0, ring_open(&ring, &ring_deferred));
 	fd = eventfd_new();
 	ASSERT_LE(0, fd);

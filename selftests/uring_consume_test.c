@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files whose ->poll() takes the event it tells of, in sets that an io_uring
- * waits on: no answer is lost on the way.
+ * Files whose ->poll() consumes the event that it reports, in sets on which an
+ * io_uring waits: no answer is lost on the way.
  */
 #define _GNU_SOURCE
 #include <string.h>

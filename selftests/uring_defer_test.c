@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Waits of rings whose completions come only when their task enters: they keep
- * nothing from those who can come.
+ * no event from waiters that can come.
  */
 #include <errno.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 
 #include "uring_ring.h"
 
-/* A relay that looks who has come would take no longer. */
+/* Even if the relay has to pass an event on, it takes no longer. */
 #define AT_ONCE_NS	(200 * NSEC_PER_MSEC)
 
 FIXTURE(uring_defer) {
@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(uring_defer)
 	eset_close(&self->set);
 }
 
-/* How long it takes a thread that sleeps to have the event, or -errno. */
+/* How long it takes a sleeping thread to get the event, or -errno. */
 static int64_t post_to(struct ewaiter *waiter, int event)
 {
 	uint64_t start = now_ns();
@@ -54,7 +54,7 @@ static int64_t post_to(struct ewaiter *waiter, int event)
 }
 
 /*
- * The module asks the kernel's own account whether the task waits in the ring.
+ * The module asks the kernel's own state whether the task waits in the ring.
  * If a kernel keeps that in another way, the relay still passes the event on,
  * but never before this.
  */
@@ -82,7 +82,7 @@ TEST_F(uring_defer, leaves_events_to_a_thread_while_its_task_is_elsewhere)
 	}
 	if (slowness() == 1)
 		EXPECT_GT((int64_t)BY_RELAY_NS, least);
-	/* It is still there, and takes the next. */
+	/* It still exists, and takes the next event. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, ring_result(&self->ring, 1));
 }
@@ -152,14 +152,14 @@ TEST_F(uring_defer, takes_its_turn_while_its_task_waits_in_it)
 
 /*
  * Another user's rings, whose task does not enter, wait for many sets: each of
- * these is looked at again and again.
+ * these is checked again and again.
  */
 #define CROWD_SETS	3500
 #define CROWD_WAITS	10
 #define CROWD_FILES	20
 #define CROWD_TRIES	2
 
-/* What the one who is late is given, and what it took without lanes. */
+/* The time that the late waiter is given, and what it took without lanes. */
 #define LATE_NS		(150 * NSEC_PER_MSEC)
 #define HOG_NS		(700 * NSEC_PER_MSEC)
 
@@ -171,7 +171,7 @@ struct crowd {
 	atomic_bool hog;
 };
 
-/* So many waits on one more set; 0 or -errno. */
+/* Makes this many waits on one more set; 0 or -errno. */
 static int crowd_wait(struct ring *ring, int event)
 {
 	static struct devepoll_event out[1];
@@ -226,7 +226,7 @@ static long hog_main(void *arg)
 	return 0;
 }
 
-/* When the second of two threads has what the first gets no processor for. */
+/* How late the second of two threads gets what the first can't run for. */
 static int64_t pass_on(struct eset *set, int event, struct crowd *crowd)
 {
 	struct ewaiter starved, other;

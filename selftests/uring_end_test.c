@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits that are commands of io_uring, and that end because something goes:
- * the ring, the thread, the process, the set's fd.
+ * Waits that are commands of io_uring, and that end because the ring, the
+ * thread, the process or the set's fd goes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -52,7 +52,7 @@ FIXTURE_SETUP(uring_end)
 {
 	int i;
 
-	/* A ring of the program before may be ending still. */
+	/* A ring of an earlier program may still be ending. */
 	await(module_references() == 0);
 	self->references = module_references();
 	ASSERT_EQ(0, ring_open(&self->ring, &ring_plain));
@@ -83,7 +83,7 @@ static int begin_waits(struct ring *ring, int set,
 	return ret;
 }
 
-/* Is the set as if nobody had ever waited? */
+/* Is the set as if nobody had ever waited on it? */
 static bool event_comes_through(int set, int event)
 {
 	struct devepoll_event out[2];
@@ -175,7 +175,7 @@ TEST_F(uring_end, of_the_ring_loses_no_event)
 		atomic_store(&start, 1);
 		ring_close(&self->ring);
 		ASSERT_EQ(0, task_join(&task));
-		/* Either the wait had it, or it is there. */
+		/* Either the wait got it, or it is there. */
 		ASSERT_TRUE(await((taken = self->out[i % 2].data == 42) ||
 				  (left = dep_wait(self->set, out, 2, 0))))
 			TH_LOG("round %d", i);
@@ -230,7 +230,7 @@ static long submit(void *arg)
 	return begin_waits(s->ring, s->set, s->args);
 }
 
-/* Nobody is left to take events: whom an event wakes gives it away and ends. */
+/* No task takes events any more: a woken wait passes them on and ends. */
 TEST_F(uring_end, of_the_thread_loses_no_event)
 {
 	struct submitter submitter = {
@@ -273,7 +273,7 @@ static void child_run(int set, enum child_end end, int told)
 		args[i] = wait_args(&out[i], 1, -1);
 	if (ring_open(&ring, &ring_plain) || begin_waits(&ring, set, args))
 		_exit(1);
-	/* Where they can't be pending they must leave nothing behind. */
+	/* If they can't be pending they must leave nothing behind. */
 	if (kernel_can_wait() && !ring_waits(&ring))
 		_exit(2);
 	put_byte(told);
@@ -337,7 +337,7 @@ TEST_F(uring_end, of_the_process_ends_its_waits)
 struct killed {
 	int set;
 	int event;
-	/* Another set, with so many fds that are always ready. */
+	/* Another set, with this many fds that are always ready. */
 	int full;
 	unsigned int seed;
 	atomic_ulong waits;
@@ -446,7 +446,7 @@ TEST_F(uring_end, may_come_at_any_moment)
 		sleep_us(rand_r(&seed) % (20000 * slowness()));
 		ASSERT_EQ(0, kill(pid, SIGKILL));
 		ASSERT_EQ(128 + SIGKILL, reap(pid));
-		/* What it left is there, and nobody stands before us. */
+		/* What it left is there, and no other waiter is before us. */
 		dep_wait(self->set, out, 2, 0);
 		ASSERT_TRUE(event_comes_through(self->set, self->event))
 			TH_LOG("round %u", rounds);

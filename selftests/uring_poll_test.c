@@ -186,7 +186,7 @@ TEST_F(uring_poll, outlives_the_fd_of_the_set)
 	EXPECT_EQ(POLLIN, ring_result(&self->ring, POLL));
 }
 
-/* A ring's completions make the ring readable: what watches it must notice. */
+/* A ring's completions make it readable: sets that watch it must notice. */
 TEST_F(uring_poll, does_not_go_round_in_a_ring_that_is_a_member)
 {
 	struct io_uring_sqe *sqe;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Page sets that a worker of a ring was given, by EP_POLL through the
- * fast path: they are its process's to read, which goes on when the worker
- * ends.
+ * Page sets that a worker of a ring got, by EP_POLL through the fast path: its
+ * process reads them, and lives on when the worker ends.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -126,7 +125,7 @@ FIXTURE_TEARDOWN(ring_reader)
 	free(self->submitter);
 }
 
-/* True if the waiter stays where it is for a while, however often it looks. */
+/* True if the waiter stays asleep for a while, however often it looks. */
 static bool waiter_stays(struct waiter *waiter)
 {
 	uint64_t end = now_ns() + 60 * NSEC_PER_MSEC;
@@ -163,7 +162,7 @@ TEST_F(ring_reader, goes_on_when_its_worker_ends)
 	EXPECT_TRUE(waiter_stays(&self->waiter));
 	EXPECT_EQ(0, memcmp(copy, self->set.map, HALF));
 
-	/* Whoever calls is done with the page set, of whatever thread. */
+	/* A call of any thread shows that the page set is no longer read. */
 	EXPECT_EQ(2, set_wait(&self->set, self->waiter.out, 2, 0));
 	EXPECT_EQ(HALF, self->set.resoff);
 	EXPECT_EQ(0, set_drain(&self->set));
@@ -173,7 +172,7 @@ TEST_F(ring_reader, goes_on_when_its_worker_ends)
 	ring_close(&submitter->ring);
 }
 
-/* A thread of another process, that tells by a pipe how far it is. */
+/* A thread of another process, which reports by a pipe how far it is. */
 struct other {
 	struct submitter *submitter;
 	int said;
@@ -196,7 +195,7 @@ static void *other_call(void *arg)
 	return NULL;
 }
 
-/* The process: its first thread goes, or stays with the other one. */
+/* The process: its first thread exits, or stays with the other one. */
 static void other_process(struct other *other, bool leader_ends)
 {
 	pthread_t thread;

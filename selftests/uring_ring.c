@@ -14,7 +14,7 @@
 
 /* Where a command's own bytes stand in an entry. */
 #define SQE_COMMAND	48
-/* The operation that came with the kernel that can take commands back. */
+/* An operation that came with the kernel that can cancel commands. */
 #define OP_READ_MULTISHOT	49
 
 const struct ring_kind ring_plain = { .name = "plain" };
@@ -89,7 +89,7 @@ int ring_peek(struct ring *ring, struct io_uring_cqe *cqe)
 	struct io_uring_cqe *there;
 	int ret;
 
-	/* Lets the kernel do what is due in this task. */
+	/* Lets the kernel do pending work in this task. */
 	io_uring_get_events(&ring->uring);
 	ret = io_uring_peek_cqe(&ring->uring, &there);
 	if (ret)
@@ -133,7 +133,7 @@ int ring_call(struct ring *ring, int fd, unsigned int request,
 	return ret ?: ring_result(ring, data);
 }
 
-/* Threads that work for rings sleep once they have nothing to begin. */
+/* Threads that work for rings sleep when they have nothing to begin. */
 static bool workers_sleep(void)
 {
 	char path[64], line[256];
@@ -233,8 +233,8 @@ bool kernel_can_wait(void)
 }
 
 /*
- * A kernel that can finds buffers without IORING_URING_CMD_MULTISHOT wrong;
- * others know of no commands with buffers.
+ * A kernel that supports it refuses buffers without IORING_URING_CMD_MULTISHOT;
+ * others don't know commands with buffers.
  */
 bool kernel_can_shoot(void)
 {

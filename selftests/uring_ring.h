@@ -29,7 +29,7 @@ struct ring_kind {
 	unsigned int sqe_flags;
 };
 
-/* The last gives its completions out when its task asks for them. */
+/* The last one delivers its completions when its task asks for them. */
 extern const struct ring_kind ring_plain, ring_by_workers, ring_polled,
 			      ring_deferred;
 
@@ -79,7 +79,7 @@ int ring_result(struct ring *ring, uint64_t data);
 int ring_call(struct ring *ring, int fd, unsigned int request,
 	      const void *arg);
 
-/* Is there none, though all that was handed in has been begun? */
+/* Is there none, though everything submitted has been started? */
 bool ring_waits(struct ring *ring);
 
 /* Buffers of one group; the kernel takes them in their order. */
@@ -103,7 +103,7 @@ const struct devepoll_event *ring_buffer_of(const struct ring_buffers *buffers,
 					    const struct io_uring_cqe *cqe);
 
 /*
- * Can this kernel take a pending command back?  If not, a wait is not left
+ * Can this kernel cancel a pending command?  If not, a wait is not left
  * pending.  Can it complete one several times?
  */
 bool kernel_can_wait(void);

@@ -199,7 +199,7 @@ TEST_F(uring_shot, ends_when_buffers_run_out)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_SHOT(self->event, EPOLLIN, 42);
 	EXPECT_EQ(-ENOBUFS, last_shot(&self->ring));
-	/* What comes now stays, and the next one may have it. */
+	/* What comes now stays, and the next wait can have it. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	GIVE(1);
 	GIVE(2);
@@ -240,7 +240,7 @@ TEST_F(uring_shot, ends_at_a_buffer_that_can_not_be_written)
 	EXPECT_EQ(42, self->out[0].data);
 }
 
-/* Completions that nobody reads, so that there is room for no other. */
+/* Completions that nobody reads, so that there is no room for others. */
 static int crowd(struct ring *ring)
 {
 	unsigned int i, n = ring->uring.cq.ring_entries;
@@ -270,8 +270,8 @@ static uint64_t count_harvests(int set)
 }
 
 /*
- * Lets a shot come into a crowded ring: how many events came by it or stayed in
- * the set, or -errno if it goes on as if there had been room.
+ * Makes a shot complete in a full ring.  Returns how many events came by it or
+ * stayed in the set, or -errno if it goes on as if there had been room.
  */
 static int shoot_into_crowd(struct ring *ring, struct ring_buffers *buffers,
 			    int set, uint64_t harvests)
@@ -280,7 +280,7 @@ static int shoot_into_crowd(struct ring *ring, struct ring_buffers *buffers,
 	struct io_uring_cqe cqe = {};
 	int ret, events = 0;
 
-	/* It is tried in this task, when it is in the kernel. */
+	/* It is tried in this task, when the task is in the kernel. */
 	if (!await(!io_uring_get_events(&ring->uring) &&
 		   count_harvests(set) > harvests))
 		return -ETIMEDOUT;
@@ -372,7 +372,7 @@ TEST_F(uring_shot, loses_no_last_event_in_a_crowded_ring)
 				      harvests));
 }
 
-/* As long as it lasts: so a level has to be read between two shots. */
+/* As long as the fd is ready: so a level has to be read between two shots. */
 TEST_F(uring_shot, tells_of_a_level_until_buffers_run_out)
 {
 	int i, other = eventfd_new();
@@ -411,7 +411,7 @@ TEST_F(uring_shot, is_nothing_for_changes)
 	EXPECT_EQ(1, dep_wait(self->set, self->out, 1, 0));
 }
 
-/* It would hide a change that failed.  Nor is the set used by it. */
+/* It would hide a change that failed.  Nor does it use the set. */
 TEST_F(uring_shot, ends_if_a_change_fails)
 {
 	struct devepoll_change changes[2] = {

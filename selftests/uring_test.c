@@ -113,7 +113,7 @@ TEST_F(uring, makes_a_change_that_is_in_the_command)
 	EXPECT_EQ(-ENOENT, change_by_command(r, set, DEVEPOLL_MOD, change));
 	EXPECT_EQ(0, change_by_command(r, set, DEVEPOLL_ADD, change));
 	EXPECT_EQ(-EEXIST, change_by_command(r, set, DEVEPOLL_ADD, change));
-	/* As epoll_ctl(2), which passes over bits that mean nothing. */
+	/* As epoll_ctl(2), which ignores unknown bits. */
 	change.events |= 0x00100000;
 	EXPECT_EQ(0, change_by_command(r, set, DEVEPOLL_MOD, change));
 	bad.fd = 1000;
@@ -191,7 +191,7 @@ TEST_F(uring, leaves_sets_of_2001_alone)
 	close(set);
 }
 
-/* The result of an entry that was prepared as this one. */
+/* The result of an entry that was prepared like this one. */
 static int call_entry(struct ring *ring)
 {
 	int ret = ring_submit(ring);
@@ -222,7 +222,7 @@ TEST_F(uring, refuses_bytes_that_say_nothing)
 		((char *)sqe)[SQE_ROOM + i] = 0x80;
 		EXPECT_EQ(-EINVAL, call_entry(&self->ring));
 	}
-	/* Where commands can't be taken back, no more of an entry is seen. */
+	/* Kernels that can't cancel commands don't show more of an entry. */
 	for (field = 0; field < 8 && kernel_can_wait(); field++) {
 		sqe = ring_prepare(&self->ring, self->set, field & 1 ?
 				   DEVEPOLL_CTL : DEVEPOLL_WAIT, field & 1 ?
@@ -255,7 +255,7 @@ TEST_F(uring, refuses_flags_that_have_no_meaning)
 	uint32_t flag;
 	int ret;
 
-	/* Only with a buffer does the kernel pass it on. */
+	/* The kernel passes it on only with a buffer. */
 	buffer.iov_base = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE(buffer.iov_base != MAP_FAILED);
@@ -536,7 +536,7 @@ TEST_F(uring, waits_no_longer_than_it_is_told)
 	NEEDS_WAITS();
 	EXPECT_EQ(0, ring_call(&self->ring, self->set, DEVEPOLL_WAIT, &args));
 	EXPECT_LE(20 * MS, now_ns() - begun);
-	/* Its time-out is over with it. */
+	/* Its time-out ends with it. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, ring_call(&self->ring, self->set, DEVEPOLL_WAIT, &args));
 }
@@ -689,9 +689,7 @@ TEST_F(uring, shares_a_set_with_rings_and_threads)
 	ring_close(&other);
 }
 
-/*
- * A ring makes an fadvise in a worker of its own, which no signal ever reaches.
- */
+/* A ring runs an fadvise in a worker, which no signal ever reaches. */
 TEST(a_worker_of_a_ring_is_not_told_by_signals)
 {
 	struct devepoll_signal args = {
@@ -712,7 +710,7 @@ TEST(a_worker_of_a_ring_is_not_told_by_signals)
 		sqe->user_data = i;
 		ASSERT_EQ(0, ring_submit(&ring));
 		EXPECT_EQ(i ? 0 : -EINVAL, ring_result(&ring, i));
-		/* Its process may be told. */
+		/* Its process can get the signals. */
 		args.flags = 0;
 	}
 	close(set);

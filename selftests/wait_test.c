@@ -64,7 +64,7 @@ FIXTURE_TEARDOWN(wait)
 }
 
 /*
- * Killed and told of an event before it runs again: who sends both has a
+ * Killed and told of an event before it runs again: the sender of both has a
  * real-time priority and the same CPU.
  */
 static int post_and_kill(pid_t pid, int event)
@@ -133,7 +133,7 @@ static uint64_t least_wait(struct set *set, int event, int tries)
 
 /*
  * Rounded up to clock ticks, which are 4 ms, it would take longer than a sleep
- * does; but in a guest whose own timers tick, that takes as long.
+ * does; but in a guest whose own timers tick, a sleep takes as long.
  */
 TEST_F(wait, is_timed_finer_than_clock_ticks)
 {
@@ -144,7 +144,7 @@ TEST_F(wait, is_timed_finer_than_clock_ticks)
 	EXPECT_GT(sleep + NSEC_PER_MSEC, wait);
 }
 
-/* How often this thread has slept, with all that it calls in memory. */
+/* How often this thread has slept, with everything that it calls in memory. */
 static long sleeps_so_far(struct set *set, int event)
 {
 	eventfd_post(event);
@@ -232,7 +232,7 @@ TEST_F(wait, is_interrupted_by_a_signal)
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		/* Never restarted, whatever the handler asks for. */
+		/* Never restarted, whatever the handler requests. */
 		ASSERT_EQ(0, handle(SIGUSR1, handler, i & 1 ? SA_RESTART : 0));
 		ASSERT_EQ(0, waiter_start(&waiter, &self->set,
 					  i & 2 ? 1000000 : -1));
