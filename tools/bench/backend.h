@@ -10,8 +10,8 @@
 struct set;
 
 /*
- * What is measured is what a program pays: filling in the arguments, the call
- * through the C library, and the reading of each event are inside.
+ * The measurement contains what a program pays: filling in the arguments, the
+ * call through the C library, and the reading of each event.
  */
 struct backend {
 	const char *name;
@@ -23,8 +23,8 @@ struct backend {
 	void (*close)(struct set *set);
 
 	/*
-	 * Add, change or remove @n fds, for reading, in one call where there is
-	 * one.  False when not all of them took effect.
+	 * Add, change or remove @n fds, for reading, in one call if there is
+	 * one.  False unless all of them took effect.
 	 */
 	bool (*add)(struct set *set, const int *fds, int n);
 	bool (*modify)(struct set *set, const int *fds, int n);
@@ -40,10 +40,10 @@ extern const struct backend backend_sysepoll_level;
 /* epoll's calls on the device, as a linked or preloaded program makes them */
 extern const struct backend backend_fadvise;
 extern const struct backend backend_fadvise_level;
-/* changes in batches, edges taken by their word, events in the mapping */
+/* changes in batches, trusted edges, events in the mapping */
 extern const struct backend backend_trusted;
 
-/* Stands for what a program does with an event: it has it in registers. */
+/* Stands for what a program does with an event, which it has in registers. */
 static inline void consume(int fd, unsigned int events)
 {
 	asm volatile("" : : "r" (fd), "r" (events));

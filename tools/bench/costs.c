@@ -71,7 +71,7 @@ static bool is_native(const struct subject *sub)
 	return sub->col == COL_SYSEPOLL || sub->col == COL_SYSEPOLL_LEVEL;
 }
 
-/* A program on sys_epoll does without the module, and without its hook. */
+/* A program on sys_epoll runs without the module, and so without its hook. */
 static void report_unwatched(double bare)
 {
 	const char *id = "close_unwatched";

@@ -74,7 +74,7 @@ static struct set *watch_all(const struct subject *sub, const int *fds, int n)
 	return set;
 }
 
-/* What is watched for its level would be ready the next time, too. */
+/* Level-triggered fds would be ready the next time, too. */
 static void settle(const struct subject *sub, struct set *set, const int *fds,
 		   int n, int step)
 {
@@ -184,7 +184,7 @@ static void change_all(const struct subject *sub, change_fn *change,
 	}
 }
 
-/* What @change costs per fd, in a set that is full or empty before. */
+/* What @change costs per fd, in a set that was full or empty before. */
 static double change_cost(const struct subject *sub, change_fn *change,
 			  bool full, int batch)
 {
@@ -348,7 +348,7 @@ static int poll_and_read(struct pollfd *pfds, int nfds)
 	return n;
 }
 
-/* The fd that is ready stands in the middle: half of them must be looked at. */
+/* The ready fd is in the middle: poll has to look at half of them. */
 void measure_poll_one_of(int nfds)
 {
 	int i, n, *fds = eventfds_open(nfds);

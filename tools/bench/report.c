@@ -99,7 +99,7 @@ void report_value(const char *group, const char *id, const char *name,
 	row->value[col] = value;
 }
 
-/* Where epoll's side is, if it is there, is told by @theirs. */
+/* @theirs says in which column epoll's side is, if there is one. */
 static bool is_ours(const struct table *table, enum column col)
 {
 	return col != table->theirs && col != COL_POLL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Counts what it costs a process with a set to enter a ring of io_uring.  Run
- * with and without the preload, it tells what the look at the ring adds.
+ * with and without the preload, it shows what the inspection of the ring adds.
  */
 #include <err.h>
 #include <errno.h>

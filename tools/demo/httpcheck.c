@@ -227,7 +227,7 @@ static bool pipelined_requests_are_all_answered(void)
 	return ok;
 }
 
-/* Sends as much of the flood as goes without waiting. */
+/* Sends as much of the flood as it can without waiting. */
 static size_t send_some(int fd, size_t sent)
 {
 	const size_t len = strlen(GET), total = FLOOD * len;

@@ -14,8 +14,8 @@
 #include "rng.h"
 
 /*
- * Who counts an event may be late by some rounds, so each has counters of its
- * own.
+ * A thread that counts events may lag by some rounds, so each round has
+ * counters of its own.
  */
 enum { ROUNDS_KEPT = 8 };
 

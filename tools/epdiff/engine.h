@@ -12,8 +12,8 @@
 struct devepoll_change;
 
 /*
- * Ways to ask the device; other engines know only one.  The last two wait into
- * the same memory each time, so they are for one thread.
+ * Ways to make a request of the device; other engines have only one.  The last
+ * two wait into the same memory each time, so they are for one thread.
  */
 enum { ENTRY_EPOLL_CTL = 2, ENTRY_MAPPED = 6, ENTRIES = 8 };
 

@@ -99,7 +99,7 @@ static int edge_ctl(int set, int op, int fd, struct epoll_event *ev,
 	return ctl_without(set, op, fd, ev, EPOLLET);
 }
 
-/* Level where edge was not asked for is edge. */
+/* Treats level-triggered items as edge-triggered. */
 static int level_ctl(int set, int op, int fd, struct epoll_event *ev,
 		     unsigned int entry)
 {
@@ -112,7 +112,7 @@ static int level_ctl(int set, int op, int fd, struct epoll_event *ev,
 	return plain_ctl(set, op, fd, &more, entry);
 }
 
-/* Does nothing where MOD asks for the same again. */
+/* Does nothing if MOD asks for the same again. */
 static int mod_ctl(int set, int op, int fd, struct epoll_event *ev,
 		   unsigned int entry)
 {
@@ -126,7 +126,7 @@ static int mod_ctl(int set, int op, int fd, struct epoll_event *ev,
 	return plain_ctl(set, op, fd, ev, entry);
 }
 
-/* Leaves in the set what is removed, now and then. */
+/* Leaves removed items in the set, now and then. */
 static int del_ctl(int set, int op, int fd, struct epoll_event *ev,
 		   unsigned int entry)
 {
@@ -153,7 +153,7 @@ static int by_data(const void *a, const void *b)
 	return i < j ? -1 : i > j;
 }
 
-/* Gives the same ones first each time, if there are more than asked for. */
+/* Returns the same ones first each time, if more are ready than asked for. */
 static int starve_wait(int set, struct epoll_event *out, int max, int ms,
 		       unsigned int entry)
 {
@@ -179,7 +179,7 @@ static int starve_wait(int set, struct epoll_event *out, int max, int ms,
 	return n;
 }
 
-/* Loses the event that could not be copied out. */
+/* Loses an event that could not be copied out. */
 static int fault_wait_raw(int set, struct epoll_event *out, int max,
 			  unsigned int entry)
 {

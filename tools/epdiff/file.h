@@ -62,8 +62,8 @@ int file_kind_find(const char *name);
 bool file_kind_is_pair(unsigned int kind);
 
 /*
- * Whether asking such a file takes the event that it tells of: then each side
- * has an open file of its own.
+ * Whether polling such a file consumes the event that it reports: then each
+ * side has an open file of its own.
  */
 static inline bool file_kind_forgets(unsigned int kind)
 {
@@ -92,7 +92,7 @@ void file_drain(struct file *f, struct file *peer, int fd, int peer_fd);
 void file_urgent(struct file *f, int fd, int peer_fd);
 void file_shut(struct file *f, int fd, int peer_fd, int how);
 
-/* Whether closing this end now, or shutting it down, has a defined outcome. */
+/* Whether closing or shutting down this end now has a defined outcome. */
 bool file_may_end(const struct file *f);
 
 /* The last number of a file is closed. */

@@ -66,7 +66,7 @@ static void choose_weights(struct gen *gen)
 		if (!factor && (i == OP_MAKE || i == OP_ADD || i == OP_WAIT))
 			factor = 1;
 		gen->weights[i] = without_verb[i] ? 0 : usual[i] * factor;
-		/* Sets in sets and this don't go together. */
+		/* Nested sets and this can't be combined. */
 		if (i == OP_OTHER && !gen->other)
 			gen->weights[i] = 0;
 		gen->total += gen->weights[i];

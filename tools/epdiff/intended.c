@@ -136,7 +136,7 @@ void intended_close(struct world *w, unsigned int slot)
 		m->in = false;
 		side_del(w, w->ref, set, slot);
 		if (w->dev < 0) {
-			/* In nobody's way: they would count as ways. */
+			/* These would still count as paths. */
 			side_del(w, !w->ref, set, slot);
 		} else if (m->foreign || set_is_member(w, set)) {
 			side_del(w, w->dev, set, slot);
@@ -179,7 +179,7 @@ void intended_gone(struct world *w, uint32_t serial)
 	}
 }
 
-/* The device's own form of a change refuses what it does not know. */
+/* The device's own form of a change refuses unknown bits. */
 static void check_unknown_bits(struct world *w, const struct op *op)
 {
 	struct epoll_event ev = { .events = op->events };
@@ -200,7 +200,7 @@ static bool slot_forgets(struct world *w, unsigned int slot)
 	return f && file_kind_forgets(f->kind);
 }
 
-/* Compares what files that forget have to tell in a set and its members. */
+/* Compares what files that forget have to report in a set and its members. */
 static void take_news_of(struct world *w, struct op *round, unsigned int set,
 			 uint32_t *done)
 {
@@ -210,7 +210,7 @@ static void take_news_of(struct world *w, struct op *round, unsigned int set,
 	if (*done & 1u << set)
 		return;
 	*done |= 1u << set;
-	/* From inside: an outer set that asks takes what inner ones have. */
+	/* From inside: polling an outer set consumes what inner ones have. */
 	for (target = SLOTS; target < TARGETS; target++) {
 		if (w->members[set][target].in)
 			take_news_of(w, round, target - SLOTS, done);
@@ -236,7 +236,7 @@ static void take_news(struct world *w, const struct op *op)
 	w->news = false;
 }
 
-/* What a set does not ask for now, it is not to be told later. */
+/* A set must not report later what it does not ask for now. */
 static void forget_news(unsigned int slot)
 {
 	struct pollfd fd = { .events = POLLPRI };
@@ -295,7 +295,7 @@ const struct op *intended_change(struct world *w, const struct op *op,
 		met(w, INTENDED_WAYS);
 		return NULL;
 	}
-	/* It can always be read: then what it has to tell comes with that. */
+	/* It can always be read: then its report comes with that event. */
 	if (op->fd < SLOTS && slot_forgets(w, op->fd))
 		other->events &= ~(EPOLLIN | EPOLLOUT | EPOLLRDNORM |
 				   EPOLLWRNORM);
@@ -372,7 +372,7 @@ bool intended_result(struct world *w, const struct change *change, int result)
 	if (change->is_epoll && op->verb == OP_ADD) {
 		if (result == -ELOOP)
 			met(w, INTENDED_EPOLL_MEMBER);
-		/* What is wrong besides may be said first. */
+		/* Another error may come first. */
 		return result == -ELOOP ||
 		       (change->result && result == change->result);
 	}

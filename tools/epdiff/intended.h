@@ -61,7 +61,7 @@ void intended_open(struct world *w, unsigned int slot, uint32_t serial);
 /* The file of this serial is gone. */
 void intended_gone(struct world *w, uint32_t serial);
 
-/* An operation is about to be made that may ask a file and hand out nothing. */
+/* An operation is about to be made that may poll and hand out nothing. */
 void intended_ask(struct world *w, const struct op *op);
 
 /* An operation is done: what the device leaves to later is waited for. */
@@ -82,19 +82,19 @@ struct change {
 };
 
 /*
- * Lets a change be one that both sides take alike.  Return: the change that is
- * to be made, @op or one in @other; or NULL if there is none.
+ * Turns a change into one that both sides treat alike.  Return: the change to
+ * make, @op or one in @other; or NULL if there is none.
  */
 const struct op *intended_change(struct world *w, const struct op *op,
 				 struct op *other);
 
-/* The reference side has made a change: let it be as the device will be. */
+/* The reference side has made a change: makes its state that of the device. */
 void intended_made(struct world *w, struct change *change);
 
 /* A MOD has been made in a set, which may be in others; @depth is 0. */
 void intended_modified(struct world *w, unsigned int set, unsigned int depth);
 
-/* Whether the device's result of it is what it may be. */
+/* Whether the device's result is one that it may have. */
 bool intended_result(struct world *w, const struct change *change, int result);
 
 #endif /* EPDIFF_INTENDED_H */

@@ -36,7 +36,7 @@ static void play_fork(struct world *w, const struct player *player, int n)
 	if (pid < 0)
 		err(2, "fork");
 	if (pid == 0) {
-		/* Should the parent be ended, being late, so is the child. */
+		/* If the parent is ended for being late, so is the child. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		own.is_child = true;
 		memset(own.added, 0, sizeof(own.added));

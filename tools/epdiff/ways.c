@@ -6,16 +6,16 @@
 #define LENGTHS		5
 
 /*
- * How many ways of each length a file may have in epoll; of the shortest, any
- * number.  Where both sides are epoll, each has half of them.
+ * How many paths of each length a file may have in epoll; of the shortest, any
+ * number.  If both sides are epoll, each has half of them.
  */
 static const unsigned int most[LENGTHS] = {
 	0, 500 / 2, 100 / 2, 50 / 2, 10 / 2,
 };
 
 /*
- * Counts the ways from a set to the outermost ones.  One that is too long, as
- * in a circle, is no way: it is refused for that.
+ * Counts the paths from a set to the outermost ones.  A path that is too long,
+ * as in a cycle, does not count: it is refused for that.
  */
 static void count_ways(const struct world *w, unsigned int set,
 		       unsigned int length, unsigned int *ways)
@@ -72,7 +72,7 @@ bool ways_are_too_many(struct world *w, const struct op *op)
 	bool too_many = false;
 	int file;
 
-	/* Where there is OP_OTHER, no sets are in sets. */
+	/* If there is OP_OTHER, no sets are nested. */
 	if (op->verb != OP_ADD || own.is_other || m->in ||
 	    (op->fd < SLOTS && !has_sets_in_sets(w)))
 		return false;

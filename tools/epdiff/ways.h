@@ -7,7 +7,7 @@
 
 #include "world.h"
 
-/* Whether epoll may refuse an ADD, with EINVAL, for the ways it would make. */
+/* Whether epoll may refuse an ADD, with EINVAL, for the paths it would make. */
 bool ways_are_too_many(struct world *w, const struct op *op);
 
 #endif /* EPDIFF_WAYS_H */

@@ -322,7 +322,7 @@ void world_dup(struct world *w, unsigned int slot, unsigned int to)
 {
 	struct file *f = slot_file(w, slot), *old;
 
-	/* Which of two numbers of a file that forgets tells, is by chance. */
+	/* It is random which of two numbers of a file that forgets reports. */
 	if (!f || own.is_child || slot == to || !may_close(w, to) ||
 	    slot_file(w, to) == f || file_kind_forgets(f->kind))
 		return;

@@ -26,7 +26,7 @@ struct loop_stats {
  */
 void server_start(struct server *srv, int argc, char **argv);
 
-/* Tells whoever reads stdout the port, once all is set up. */
+/* Prints the port on stdout, once everything is set up. */
 void server_ready(const struct server *srv);
 
 /* Prints the statistics; @name is the server's way of waiting. */

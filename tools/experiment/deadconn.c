@@ -109,7 +109,7 @@ static void start(int index, int64_t now)
 		err(1, "epoll_ctl");
 }
 
-/* Opens what is not open, as many at a time as is polite. */
+/* Opens connections that are not open, as many at a time as is polite. */
 static void start_some(int64_t now)
 {
 	static int next;
@@ -168,7 +168,7 @@ static void trickle_some(int64_t now)
 	if (!began)
 		began = now;
 	due = (uint64_t)(now - began) * num / trickle;
-	/* Who is behind does not hurry. */
+	/* If it is late, it skips bytes instead of hurrying. */
 	if (due - done > (uint64_t)num)
 		done = due - num;
 	for (; done < due; done++) {
@@ -193,7 +193,7 @@ static void report(const char *when)
 	fflush(stdout);
 }
 
-/* Where nobody answers there is nothing to wait for. */
+/* If nobody answers there is nothing to wait for. */
 static void tell_ready(void)
 {
 	if (nr_open == num && !told) {

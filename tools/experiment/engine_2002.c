@@ -50,7 +50,7 @@ static void close_set(struct engine_set *set)
 	free(set);
 }
 
-/* Neither form told of errors and hang-ups unless asked. */
+/* Neither form reported errors and hang-ups unless asked for. */
 #define EVENTS(events)	((events) | POLLERR | POLLHUP)
 
 static int oct_add(struct engine_set *set, int fd, short events)

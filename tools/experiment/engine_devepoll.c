@@ -16,7 +16,7 @@
 #include "engine.h"
 #include "refused.h"
 
-/* So many changes are kept back until the next wait, at most. */
+/* At most so many changes are deferred until the next wait. */
 #define BATCH	1024
 
 struct engine_set {
@@ -64,7 +64,7 @@ static void close_set(struct engine_set *set)
 	free(set);
 }
 
-/* A short count says how many entries failed, not which ones: ask. */
+/* A short count says how many entries failed, not which: query each. */
 static void find_refused(struct engine_set *set)
 {
 	int i;
@@ -99,7 +99,7 @@ static int keep(struct engine_set *set, int fd, short events)
 	return 0;
 }
 
-/* The device tells of errors and hang-ups only those who ask. */
+/* The device reports errors and hang-ups only if asked for. */
 static int add(struct engine_set *set, int fd, short events)
 {
 	return keep(set, fd, events | POLLERR | POLLHUP);

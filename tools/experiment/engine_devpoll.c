@@ -17,9 +17,9 @@
 #include "engine.h"
 #include "refused.h"
 
-/* So many changes are kept back until the next wait, at most. */
+/* At most so many changes are deferred until the next wait. */
 #define BATCH		1024
-/* So many results come at a time: the mapping is whole pages of 4096 bytes. */
+/* Results of one call: the mapping is whole pages of 4096 bytes. */
 #define RESULTS		1024
 #define MAP_SIZE	(RESULTS * sizeof(struct pollfd))
 
@@ -77,7 +77,7 @@ static struct engine_set *open_solaris(int maxfds, char why[ENGINE_WHY])
 	set->fd = open("/dev/poll", O_RDWR | O_CLOEXEC);
 	if (set->fd < 0)
 		return give_up(set, why, "/dev/poll");
-	/* The first request tells the face. */
+	/* The first request decides the face. */
 	if (ioctl(set->fd, DP_SOLARIS_ISPOLLED, &none) < 0)
 		return give_up(set, why, "DP_ISPOLLED of Solaris");
 	set->results = calloc(RESULTS, sizeof(*set->results));

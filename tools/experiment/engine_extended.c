@@ -13,7 +13,7 @@
 #include "engine.h"
 #include "refused.h"
 
-/* So many changes are kept back until the next wait, at most. */
+/* At most so many changes are deferred until the next wait. */
 #define BATCH	1024
 
 struct engine_set {
@@ -109,7 +109,7 @@ static int change(struct engine_set *set, int fd, short events)
 	return keep(set, DEVEPOLL_MOD, fd, events);
 }
 
-/* Not kept back: the fd is gone from the set when it is closed. */
+/* Not deferred: the fd must leave the set before it is closed. */
 static int remove_fd(struct engine_set *set, int fd)
 {
 	struct devepoll_change del = { .op = DEVEPOLL_DEL, .fd = fd };

@@ -21,9 +21,9 @@
 struct engine_set {
 	struct watched watched;
 	sigset_t signals;
-	struct pollfd *first;	/* ready when they were added, not yet told */
+	struct pollfd *first;	/* ready when added, not yet reported */
 	int nr_first;
-	struct pollfd *told;	/* those that the last wait told */
+	struct pollfd *told;	/* those that the last wait reported */
 	struct pollfd event;
 };
 
@@ -64,7 +64,7 @@ static struct engine_set *open_set(int maxfds, char why[ENGINE_WHY])
 	return NULL;
 }
 
-/* Signals tell what changes, so ask once for what is there already. */
+/* Signals report changes, so poll once for what is there already. */
 static void ask(struct engine_set *set, int fd, short events)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
@@ -118,7 +118,7 @@ static int remove_fd(struct engine_set *set, int fd)
 	return 0;
 }
 
-/* To ignore a pending signal is to throw away all of its queue. */
+/* Ignoring a pending signal discards all of its queue. */
 static void empty_queue(void)
 {
 	struct sigaction none = { .sa_handler = SIG_IGN };

@@ -206,7 +206,7 @@ static int wait_events(struct engine_set *set, const struct pollfd **events,
 	int err, nr = 0;
 
 	*events = set->ready;
-	/* Ends of removed requests are nothing to wake up for. */
+	/* Ends of removed requests are no reason to wake up. */
 	do {
 		err = io_uring_submit_and_wait_timeout(&set->ring, &cqe, 1,
 						       timeout < 0 ? NULL : &ts,

@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 		err(1, "counters");
 	catch_signals();
 	listener_init();
-	/* What the engine says comes before what the port says. */
+	/* Errors of the engine come before those of the port. */
 	loop.engine->close(engine_open(loop.engine, loop.maxfds));
 	listen_fd = listener_open(address, &port, bufsize);
 

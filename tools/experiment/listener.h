@@ -22,12 +22,12 @@ int listener_open(const char *address, int *port, int bufsize);
 /* One more at the same port, for another process. */
 int listener_share(const char *address, int port, int bufsize);
 
-/* Lets others of listener_share() beside this one. */
+/* Permits others of listener_share() beside this one. */
 void listener_allow_sharing(int fd);
 
 /*
- * The next connection, or -1 where there is none now.  Where fds run out,
- * connections are closed at once.
+ * The next connection, or -1 if there is none now.  If fds run out, connections
+ * are closed at once.
  */
 int listener_accept(int listen_fd, int maxfds);
 

@@ -93,7 +93,7 @@ static void run_task(struct task *task, enum wake wake)
 
 bool loop_start(struct task *task, void (*run)(void *))
 {
-	/* What comes once is to be told whatever the task waits for. */
+	/* An edge must be reported whatever the task waits for. */
 	task->told = engine->level ? POLLIN : POLLIN | POLLOUT;
 	task->stack = malloc(options->stksize);
 	if (!task->stack)
@@ -139,7 +139,7 @@ enum wake loop_step_back(struct task *task)
 	return task->wake;
 }
 
-/* Those who step back again have to wait for the next time. */
+/* Tasks that yield again have to wait for the next time. */
 static void run_turns(void)
 {
 	struct task *task = first_turn, *next;
@@ -150,7 +150,7 @@ static void run_turns(void)
 	}
 }
 
-/* Who has stepped back waits for nothing, and is looked at the next time. */
+/* A task that has yielded waits for nothing, and runs the next time. */
 static void run_late(void)
 {
 	struct task *task, *next;

@@ -13,11 +13,11 @@
 
 struct engine;
 
-/* What a run of a coroutine was for. */
+/* Why a coroutine runs. */
 enum wake {
 	WAKE_EVENT,
-	WAKE_TURN,	/* it had stepped back for others */
-	WAKE_LATE,	/* its time is over */
+	WAKE_TURN,	/* it had yielded to others */
+	WAKE_LATE,	/* its time-out has passed */
 	WAKE_LOST,	/* its fd can't be watched */
 };
 
@@ -82,7 +82,7 @@ struct loop_options {
 	int stop_fd;
 };
 
-/* Runs until it is stopped; ends the program where it can't go on. */
+/* Runs until it is stopped; ends the program if it can't go on. */
 void loop_run(const struct loop_options *options);
 
 /*

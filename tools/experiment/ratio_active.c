@@ -41,7 +41,7 @@ static int connect_one(void)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	struct timeval patience = { .tv_sec = 600 };
-	/* No TIME_WAIT at the end, which would answer who comes next. */
+	/* No TIME_WAIT at the end, which would answer later connections. */
 	struct linger none = { .l_onoff = 1 };
 	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 

@@ -42,7 +42,7 @@ static void open_one(long i)
 		.sin_port = htons(want.port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	/* No TIME_WAIT at the end, which would answer who comes next. */
+	/* No TIME_WAIT at the end, which would answer later connections. */
 	struct linger none = { .l_onoff = 1 };
 	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 

@@ -111,13 +111,13 @@ static void serve(int fd)
 			return;
 		}
 		for (n = requests_in(fd, text, len); n; n--) {
-			/* Who does not read gets no more than the buffers. */
+			/* If the client does not read, the buffers fill up. */
 			if (send(fd, answer, size, MSG_NOSIGNAL) != size) {
 				drop(fd);
 				return;
 			}
 		}
-		/* A short read has emptied it; more will be told. */
+		/* A short read has emptied it; more will be reported. */
 		if (len < (ssize_t)sizeof(text))
 			return;
 	}

@@ -82,7 +82,7 @@ static void pipes_close(struct run *run)
 	free(run->pipes);
 }
 
-/* Whether @fd is told within a few waits: a hint may be one for nothing. */
+/* Whether @fd is reported within a few waits: a hint may be for nothing. */
 static bool is_told(struct run *run, int fd)
 {
 	const struct pollfd *events;
@@ -129,7 +129,7 @@ static void measure(const struct engine *engine, long nfds, long waits)
 
 	run.set = engine_open(engine, maxfds_for(nfds));
 	pipes_open(&run);
-	/* The first waits fill caches and take what adding has kept back. */
+	/* The first waits fill caches and make deferred changes. */
 	for (i = 0; i < 5; i++)
 		one_wait(&run);
 	run.ticks = 0;

@@ -200,7 +200,7 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* Who stays has to be known to the server on every connection. */
+/* True once the server has answered on every connection. */
 static bool all_answered(const struct conn *conns, unsigned int nr)
 {
 	while (nr--) {

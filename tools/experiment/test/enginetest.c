@@ -89,7 +89,7 @@ static bool comes(int fd, short events)
 	return false;
 }
 
-/* Whether nothing comes for @fd, however often one looks. */
+/* Whether nothing comes for @fd, however often it is polled. */
 static bool silent(int fd)
 {
 	int i;
@@ -146,7 +146,7 @@ static bool ready_at_add_is_told(void)
 	return ok;
 }
 
-/* Only a level-triggered engine says again what was not read. */
+/* Only a level-triggered engine reports again what was not read. */
 static bool unread_is_told_again_by_level(void)
 {
 	struct pair pair = make_pair();
@@ -252,7 +252,7 @@ static bool fd_that_is_not_open_does_no_harm(void)
 	close(closed);
 	ret = engine->add(set, closed, POLLIN);
 	ok = !engine->add(set, pair.ours, POLLIN);
-	/* select(2) has no word for which of its fds is closed. */
+	/* select(2) can't say which of its fds is closed. */
 	if (!strcmp(engine->name, "select"))
 		ok = ok && look(0) == -EBADF;
 	if (!ret)
@@ -304,7 +304,7 @@ static bool signal_ends_the_wait(void)
 	return nr == -EINTR;
 }
 
-/* Fills @pairs, writes to each, and looks who is told. */
+/* Fills @pairs, writes to each, and checks which are reported. */
 static bool all_are_told(struct pair *pairs, int nr)
 {
 	int i, round, seen = 0;

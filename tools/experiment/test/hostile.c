@@ -244,11 +244,11 @@ static bool full_server_refuses_and_serves_on(void)
 	return false;
 }
 
-/* Whether the server goes on after a client that leaves so. */
+/* Whether the server goes on after a client that leaves in this way. */
 static bool survives_end(size_t len, bool by_reset, bool is_read)
 {
 	int fd = dial();
-	/* Who is served has come behind it, so the bytes are read by then. */
+	/* The served client came later, so the bytes have been read by then. */
 	bool ok = say(fd, GET, len) && (!is_read || fresh_client_is_served());
 
 	if (by_reset)
