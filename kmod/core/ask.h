@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files that are asked: what a pass has taken off the ready list, and hands to
- * the results.
+ * Passes, and the items that a pass takes off the ready list to poll their
+ * files.  The results read them.
  */
 #ifndef DEVEPOLL_ASK_H
 #define DEVEPOLL_ASK_H
@@ -16,15 +16,15 @@ struct dep_results;
 struct file;
 
 /**
- * struct dep_ask - one item that a pass has taken off the list
+ * struct dep_ask - an item that a pass has taken off the ready list
  * @item: the item
  * @data: the item's, when it was taken
  * @fd: the number
- * @kind: what it is about, enum ask_kind of pass.c
+ * @kind: how to handle it: enum ask_kind of pass.c
  * @sent: it was handed out
  * @chosen: the item's, when it was taken
  * @events: the item's, when it was taken
- * @revents: what is to be handed out
+ * @revents: the events to hand out
  */
 struct dep_ask {
 	struct dep_item *item;
@@ -38,18 +38,18 @@ struct dep_ask {
 };
 
 /**
- * struct dep_pass - one way along the ready list
- * @inst: whose list
+ * struct dep_pass - one pass over the ready list
+ * @inst: the instance whose list it is
  * @results: where events go, or NULL if they are only counted
  * @number: number of the pass
- * @depth: how many sets lie around this one in the call
+ * @depth: how many sets are around this one in the call
  * @found: how many items were ready
- * @over: nothing is left that this pass has not met
+ * @over: the list has no item left that this pass has not met
  * @err: -EFAULT if the results can't be written
  * @nr: length of @asks
  * @last: files whose last reference is ours, to be dropped with nothing held
- * @nr_last: how many
- * @asks: what was taken
+ * @nr_last: how many these are
+ * @asks: the items that were taken
  */
 struct dep_pass {
 	struct dep_instance *inst;

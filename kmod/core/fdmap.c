@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The map from fd numbers to items: growing, erasing, walking.
- */
+/* The map from fd numbers to items: growing, erasing, walking. */
 #include <linux/percpu_counter.h>
 #include <linux/sched/user.h>
 #include <linux/slab.h>
@@ -24,7 +22,7 @@ void dep_fdmap_cache_exit(void)
 	kmem_cache_destroy(leaf_cache);
 }
 
-/* Takes an empty leaf out, and its branch if that is empty then. */
+/* Takes an empty leaf out, and its branch too if that becomes empty. */
 static struct dep_leaf *fdmap_cut(struct dep_fdmap *map, u32 nr)
 {
 	struct dep_leaf **stem = &map->branches[nr >> DEP_LEAF_SHIFT];
@@ -42,7 +40,7 @@ static struct dep_leaf *fdmap_cut(struct dep_fdmap *map, u32 nr)
 	return leaf;
 }
 
-/* A leaf is empty: it stays, and the one that stayed until now goes. */
+/* Keeps this empty leaf, and gives up the one that was kept until now. */
 static noinline struct dep_leaf *fdmap_spare(struct dep_fdmap *map, u32 nr)
 {
 	u32 old = map->spare;
@@ -56,15 +54,15 @@ static noinline struct dep_leaf *fdmap_spare(struct dep_fdmap *map, u32 nr)
 }
 
 /**
- * dep_fdmap_erase() - count an item out that was taken off its number
+ * dep_fdmap_erase() - discount an item that was taken off its number
  * @map: the map; L is held
  * @fd: the number
  *
- * One empty leaf may stay, so that a set of one fd does not allocate at each
+ * One empty leaf may stay, so that a set with one fd does not allocate at each
  * add.
  *
- * Return: what is not needed any more, for dep_fdmap_free_leaf() once L is
- * released; or NULL.
+ * Return: memory that is not needed any more, for dep_fdmap_free_leaf() once L
+ * is released; or NULL.
  */
 struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd)
 {
@@ -77,7 +75,7 @@ struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd)
 
 /**
  * dep_fdmap_free_leaf() - free what dep_fdmap_erase() returned
- * @leaf: the leaf, with what hangs on it, or NULL
+ * @leaf: the leaf, with what is linked to it, or NULL
  */
 void dep_fdmap_free_leaf(struct dep_leaf *leaf)
 {
@@ -90,9 +88,9 @@ void dep_fdmap_free_leaf(struct dep_leaf *leaf)
 }
 
 /**
- * dep_fdmap_next() - find the first number from one on that has items
+ * dep_fdmap_next() - find the next number that has items
  * @map: the map; L is held
- * @fd: in: the first number; out: the number that has
+ * @fd: in: the number to start from; out: the number found
  *
  * Return: its first item, or NULL if there is none.
  */
@@ -132,7 +130,7 @@ static int fdmap_extend(struct dep_fdmap *map, u32 nr, spinlock_t *lock)
 	u32 old_nr = map->nr_branches, new_nr = roundup_pow_of_two(nr + 1);
 	struct dep_leaf **branches, **old;
 
-	/* So little that nobody is charged for it. */
+	/* Too small to be charged to the user. */
 	BUILD_BUG_ON((DEP_MAX_FD / DEP_BRANCH_FDS + 1) * sizeof(*branches) >
 		     PAGE_SIZE);
 	branches = kcalloc(new_nr, sizeof(*branches), GFP_KERNEL_ACCOUNT);
@@ -160,7 +158,7 @@ static void fdmap_plant(struct dep_fdmap *map, u32 nr, struct dep_leaf **leaf,
 		swap(*stem, *branch);
 		map->nr_tables++;
 	}
-	/* It has gone since the caller looked: he will come again. */
+	/* It has gone since the caller looked; the caller tries again. */
 	if (!*stem)
 		return;
 	if (!(*stem)->leaves[slot]) {
@@ -224,7 +222,7 @@ static void branch_free(struct dep_leaf *branch)
 
 /**
  * dep_fdmap_destroy() - free a map without items
- * @map: the map; nobody else sees it
+ * @map: the map; nobody else can reach it
  */
 void dep_fdmap_destroy(struct dep_fdmap *map)
 {

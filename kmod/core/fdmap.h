@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From an fd number to its item: what the interest set is looked up in.
+ * The map from fd numbers to items, in which the interest list is looked up.
  *
- * Fd numbers are small and dense, so this is an array, in leaves of 64 items,
- * which stand in branches of 64 leaves: an add costs a store, where a tree
- * would walk.  Leaves and branches come with their first item and go when they
- * are empty, so a large number costs no more than a small one does, but for a
+ * Fd numbers are small and dense.  So this is an array, in leaves of 64 items
+ * and branches of 64 leaves: an add costs a store, where a tree would have to
+ * be walked.  Leaves and branches are made with their first item and freed when
+ * they are empty, so a large number costs no more than a small one, except a
  * page.
  *
- * A number has more than one item where processes that share the set name
- * different files by it: they hang one behind the other, dep_item.peer.
+ * If processes that share the set name different files by the same number, the
+ * number has several items: they are linked by dep_item.peer.
  */
 #ifndef DEVEPOLL_FDMAP_H
 #define DEVEPOLL_FDMAP_H
@@ -25,14 +25,14 @@ struct user_struct;
 
 #define DEP_LEAF_SHIFT	6
 #define DEP_LEAF_SIZE	BIT(DEP_LEAF_SHIFT)
-/* Numbers of one branch. */
+/* How many numbers a branch covers. */
 #define DEP_BRANCH_FDS	(DEP_LEAF_SIZE * DEP_LEAF_SIZE)
 
 /**
  * struct dep_leaf - the items of some consecutive numbers, or a branch
- * @items: L: the first item of each number, the latest that was added
+ * @items: L: the first item of each number, which is the one added last
  * @leaves: L: of a branch: its leaves, NULL where there is no item
- * @used: L: how many there are, all items of each number counted
+ * @used: L: how many there are, with all items of each number
  * @next: the owner's, once it is out of the map: what to free with it, or NULL
  */
 struct dep_leaf {
@@ -50,9 +50,9 @@ struct dep_leaf {
  * struct dep_fdmap - all leaves of an instance
  * @branches: L (replaced under M+L): by number; NULL where there is no leaf
  * @nr_branches: L (changed under M+L): length of @branches
- * @spare: L: the one leaf that may stay though it is empty, by number
+ * @spare: L: the number of the one leaf that may stay although it is empty
  * @nr_tables: L: how many leaves and branches there are
- * @charged: L: how many watches of the user they count as
+ * @charged: L: how many of the user's watches they count as
  */
 struct dep_fdmap {
 	struct dep_leaf **branches;
@@ -67,7 +67,7 @@ struct dep_fdmap {
  * @map: the map; L is held
  * @fd: the number, any value
  *
- * Who puts an item in counts it in dep_leaf.used.
+ * A caller that puts an item in counts it in dep_leaf.used.
  *
  * Return: the leaf, or NULL if dep_fdmap_grow() has to make room first.
  */
@@ -103,11 +103,9 @@ void dep_fdmap_recharge(struct dep_fdmap *map, u32 charge,
 			struct user_struct *user);
 
 /**
- * dep_fdmap_settle() - charge the user for tables that numbers so dense as most
- * would not need, or give that back
- * @map: the map, in which an item was put or from which one was taken; L is
- *	held
- * @nr_items: how many are in it
+ * dep_fdmap_settle() - charge for tables of scattered numbers, or uncharge
+ * @map: the map, after an item was put in or taken out; L is held
+ * @nr_items: how many items it has
  * @user: who pays
  */
 static inline void dep_fdmap_settle(struct dep_fdmap *map, u32 nr_items,

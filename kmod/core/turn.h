@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Turns, of a set of 2001: the time from one hand-out of events to the next.
+ * Turns of a set of 2001: the time from one hand-out of events to the next.
  * See waiting.c.
  */
 #ifndef DEVEPOLL_TURN_H
@@ -15,7 +15,7 @@
  * @inst: the instance, locked
  * @turn: the turn in which the call began that wants to take events
  *
- * Return: true if it may.
+ * Return: true if that call may take them.
  */
 static inline bool dep_turn_may_take(const struct dep_instance *inst, u64 turn)
 {
@@ -23,7 +23,7 @@ static inline bool dep_turn_may_take(const struct dep_instance *inst, u64 turn)
 }
 
 /**
- * dep_turn_end() - all pending events were handed to the caller
+ * dep_turn_end() - end a turn: the caller got all pending events
  * @inst: the instance, locked
  */
 static inline void dep_turn_end(struct dep_instance *inst)
@@ -32,7 +32,7 @@ static inline void dep_turn_end(struct dep_instance *inst)
 
 	lockdep_assert_held(&inst->lock);
 	WRITE_ONCE(inst->turn, inst->turn + 1);
-	/* A worker of a ring ends when it likes; any thread may read for it. */
+	/* A worker of a ring may end any time; any thread may read for it. */
 	inst->reader_is_process = reader->flags & PF_IO_WORKER;
 	inst->reader_mm = reader->mm;
 	if (unlikely(inst->reader_is_process))

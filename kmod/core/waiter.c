@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiters: who sleeps for events of an instance, and who of them is woken.
- * Read the banner of instance.h first.
+ * Waiters: which tasks and commands sleep for events of an instance, and which
+ * of them is woken.  Read the banner of instance.h first.
  */
 #include <linux/sched.h>
 
@@ -37,7 +37,7 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 	waiter->queued = true;
 	waiter->ticket = inst->ticket++;
 	inst->nr_waiters++;
-	/* It may be left asleep for one who was woken and does not come. */
+	/* A waiter that was woken, but never comes, must not keep it asleep. */
 	if (inst->awaited && !inst->late)
 		dep_relay_watch(inst);
 	if (waiter->min <= 1)
@@ -47,11 +47,11 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 }
 
 /**
- * dep_waiter_unqueue() - take a waiter off whatever list it is on
+ * dep_waiter_unqueue() - take a waiter off the list that it is on
  * @inst: the instance, locked
  * @waiter: the waiter
  *
- * Return: true if it was on one, and so nobody else is about to wake it.
+ * Return: true if it was on one, so that nobody else is about to wake it.
  */
 bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 {
@@ -82,11 +82,11 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 	waiter->looks = inst->looks;
 	inst->awaited++;
 	inst->coming += waiter->room;
-	/* If it gets no processor, one of the others shall come instead. */
+	/* If it gets no processor, another one must come in its place. */
 	if (inst->nr_waiters && !inst->late)
 		dep_relay_watch(inst);
 	if (waiter->task) {
-		/* It can't leave its stack frame: it takes the lock first. */
+		/* It can't leave its stack frame: that takes the lock first. */
 		wake_up_process(waiter->task);
 		return;
 	}
@@ -102,8 +102,8 @@ static struct dep_waiter *waiters_most_modest(struct dep_waiters *queue)
 }
 
 /*
- * Who has waited longest.  Of those that want several events only the most
- * modest is looked at, and passed over as long as there can't be so many.
+ * The one that has waited longest.  Of those that want several events, only the
+ * one that wants the fewest is considered, and only if there can be so many.
  */
 static struct dep_waiter *waiters_first(struct dep_waiters *queue, u32 nr_ready)
 {
@@ -118,7 +118,7 @@ static struct dep_waiter *waiters_first(struct dep_waiters *queue, u32 nr_ready)
 	return waiter;
 }
 
-/* Of the first commands of rings that may not come for long, one that comes. */
+/* A command that comes, among the first of those that may not come for long. */
 static struct dep_waiter *instance_comer(struct dep_instance *inst)
 {
 	unsigned int left = DEP_LOOK_BATCH;
@@ -134,10 +134,10 @@ static struct dep_waiter *instance_comer(struct dep_instance *inst)
 }
 
 /**
- * dep_instance_has_sleeper() - does anyone sleep who would come for one event?
+ * dep_instance_has_sleeper() - would a sleeping waiter come for one event?
  * @inst: the instance, locked
  *
- * Return: false also if there is one that wants several events.
+ * Return: false also if all sleeping waiters want several events.
  */
 bool dep_instance_has_sleeper(struct dep_instance *inst)
 {
@@ -149,7 +149,7 @@ bool dep_instance_has_sleeper(struct dep_instance *inst)
  * dep_instance_wake() - wake the waiter that has waited longest
  * @inst: the instance, locked
  *
- * If it is one that may not come for long, another is woken besides.
+ * If that one may not come for long, another one is woken, too.
  */
 void dep_instance_wake(struct dep_instance *inst)
 {
@@ -171,7 +171,7 @@ void dep_instance_wake(struct dep_instance *inst)
 		dep_waiter_kick(inst, lazy);
 }
 
-/* Wakes all, as far as @left allows; what is left of that. */
+/* Wakes up to @left waiters; returns what remains of @left. */
 static unsigned int waiters_wake(struct dep_instance *inst,
 				 struct dep_waiters *queue, unsigned int left)
 {
@@ -204,7 +204,7 @@ bool dep_instance_wake_some(struct dep_instance *inst)
 	return !left;
 }
 
-/* Does anyone who wants several events sleep, though there may be so many? */
+/* Is enough listed for a sleeping waiter that wants several events? */
 static bool instance_has_enough(struct dep_instance *inst)
 {
 	const struct dep_waiter *sure = waiters_most_modest(&inst->sure);
@@ -215,9 +215,10 @@ static bool instance_has_enough(struct dep_instance *inst)
 }
 
 /*
- * Whoever was woken for the first event takes the later ones too, as far as he
- * has room.  For what he has not the next is woken as long as he has not begun;
- * from then on it is he who wakes the next, when he has taken his.
+ * A waiter that was woken for the first event takes the later ones too, as far
+ * as it has room.  For the rest, the next one is woken here as long as the
+ * first has not begun; from then on, it wakes the next one itself when it has
+ * taken its events.
  */
 static bool instance_needs_another(struct dep_instance *inst, u32 listed)
 {
@@ -228,7 +229,7 @@ static bool instance_needs_another(struct dep_instance *inst, u32 listed)
 }
 
 /**
- * dep_instance_arrived() - there is something new for a waiter
+ * dep_instance_arrived() - wake a waiter for something new, if needed
  * @inst: the instance, locked
  * @idle: there was nothing before
  * @listed: dep_instance.nr_ready before
@@ -241,7 +242,8 @@ void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed)
 }
 
 /**
- * dep_instance_owe() - the same, but the relay wakes him
+ * dep_instance_owe() - as dep_instance_arrived(), but the relay wakes the
+ * waiter
  * @inst: the instance, locked
  * @idle: there was nothing before
  * @listed: dep_instance.nr_ready before

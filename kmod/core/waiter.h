@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Waiters: threads and commands of a ring that sleep for events of an instance.
- * Read the banner of instance.h first.
+ * Waiters: threads, and commands of a ring, that sleep for events of an
+ * instance.  Read the banner of instance.h first.
  */
 #ifndef DEVEPOLL_WAITER_H
 #define DEVEPOLL_WAITER_H
@@ -15,22 +15,21 @@
 struct task_struct;
 
 /**
- * struct dep_waiter - a task that waits, on its own stack, or a command of
- * a ring
- * @link: L: in dep_waiters.waiters, or, for a command that is woken, in
- *	dep_instance.woken until it is called
+ * struct dep_waiter - a waiting task, on its stack, or a command of a ring
+ * @link: L: in dep_waiters.waiters or, for a command that was woken, in
+ *	dep_instance.woken until @wake is called
  * @node: L: in dep_waiters.hungry
  * @task: const: the task, or NULL
- * @wake: const: else: what to call, from irq_work or a worker
+ * @wake: const: without a task: the function to call, from irq_work or a worker
  * @comes: const: would it come at once if it were woken now?  NULL if it always
  *	does.  L is held
  * @min: const: how many items must be on the ready list to wake it
- * @room: const: how many events it takes; 0 if that is not counted
+ * @room: const: how many events it can take; 0 if that is not counted
  * @looks: L: dep_instance.looks when it was woken
  * @queued: L: in a queue
  * @kicked: L: from when it is woken until its pass begins or, with @min above
  *	1, until it runs
- * @ticket: L: its place in the order in which they came
+ * @ticket: L: its place in the order in which the waiters came
  */
 struct dep_waiter {
 	struct list_head link;
@@ -47,10 +46,10 @@ struct dep_waiter {
 };
 
 /**
- * dep_instance_lacks_room() - is more listed than those who come have room for?
+ * dep_instance_lacks_room() - is more listed than coming waiters have room for?
  * @inst: the instance, locked
  *
- * Return: true if so, and so also if something is listed and nobody comes.
+ * Return: true if it is, and so also if an item is listed and no waiter comes.
  */
 static inline bool dep_instance_lacks_room(const struct dep_instance *inst)
 {
@@ -59,7 +58,7 @@ static inline bool dep_instance_lacks_room(const struct dep_instance *inst)
 }
 
 /**
- * dep_waiter_came() - count no longer on a waiter that was woken
+ * dep_waiter_came() - stop counting on a waiter that was woken
  * @inst: the instance, locked
  * @waiter: the waiter; it looks at the list now, or gives up
  */
@@ -70,7 +69,7 @@ static inline void dep_waiter_came(struct dep_instance *inst,
 	if (!waiter->kicked)
 		return;
 	waiter->kicked = false;
-	/* At the second look he was given up: see dep_waiter_give_up(). */
+	/* Given up at the second check: see dep_waiter_give_up(). */
 	if (inst->looks - waiter->looks > 1)
 		return;
 	inst->awaited--;
@@ -82,10 +81,10 @@ static inline void dep_waiter_came(struct dep_instance *inst,
 }
 
 /**
- * dep_waiter_give_up() - wait no longer for those who have not come
+ * dep_waiter_give_up() - stop counting on waiters that have not come
  * @inst: the instance, locked
  *
- * That is, who was woken before the last time that this was called.
+ * These are the waiters that were woken before the previous call of this.
  *
  * Return: true if there was one.
  */

@@ -60,7 +60,7 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 	err = dep_changes_check(&changes);
 	if (!err && dep_bind_is_classic(inst))
 		err = -EBUSY;
-	/* Told in advance, so that a fault can't come after the changes. */
+	/* Written in advance, so that no fault can come after the changes. */
 	if (!err)
 		err = put_user(0, &user->nr_failed);
 	if (!err)
@@ -78,7 +78,7 @@ static int wait_results(struct dep_instance *inst,
 {
 	size_t size;
 
-	/* The call is not cleared before: whatever is not named is zero. */
+	/* The call is not cleared before: other members become zero. */
 	*results = (struct dep_results) {
 		.user = u64_to_user_ptr(args->events),
 		.layout = args->flags & DEVEPOLL_WAIT_EPOLL ?
@@ -105,7 +105,7 @@ static int wait_check(const struct devepoll_wait_args *args)
 	if (!args->max_events || args->max_events > DEVEPOLL_MAX_EVENTS ||
 	    args->min_events > args->max_events)
 		return -EINVAL;
-	/* What says nothing now may say something to a later kernel. */
+	/* Members without a meaning may get one in a later kernel. */
 	if (!args->nr_changes && (args->changes || args->change_size))
 		return -EINVAL;
 	return 0;
@@ -125,7 +125,7 @@ static int wait_sigset(const struct devepoll_wait_args *args,
 			      sizeof(call->sigset)) ? -EFAULT : 0;
 }
 
-/* Makes the changes of a wait; tells in @all whether all took effect. */
+/* Makes the changes of a wait; sets @all to whether all took effect. */
 static int wait_change(struct dep_instance *inst,
 		       const struct devepoll_wait_args *args,
 		       struct devepoll_wait_args __user *user, bool *all)
@@ -142,7 +142,7 @@ static int wait_change(struct dep_instance *inst,
 		return err;
 	if (dep_bind_is_classic(inst) || READ_ONCE(inst->onesig))
 		return -EBUSY;
-	/* Told in advance: see extended_ctl(). */
+	/* Written in advance: see extended_ctl(). */
 	if (put_user(0, &user->nr_tried) || put_user(0, &user->nr_failed))
 		return -EFAULT;
 	err = dep_changes_apply(inst, &changes);
@@ -160,12 +160,12 @@ static int wait_change(struct dep_instance *inst,
  * @file: the set, open for reading
  * @cmd: the request
  * @arg: the argument's address
- * @call: out: what remains to be done
+ * @call: out: the call, ready for dep_extended_change()
  *
  * A call that is refused here has changed nothing.
  *
  * Context: process; sleeps.
- * Return: 0, or what linux/devepoll.h has for the request.
+ * Return: 0, or an error of the request, see linux/devepoll.h.
  */
 int dep_extended_prepare(struct file *file, unsigned int cmd,
 			 unsigned long arg, struct dep_wait_call *call)
@@ -203,7 +203,7 @@ int dep_extended_prepare(struct file *file, unsigned int cmd,
  * From here on the set is one of the extended interface, unless this fails.
  *
  * Context: process; sleeps.
- * Return: 0, or what linux/devepoll.h has for the request.
+ * Return: 0, or an error of the request, see linux/devepoll.h.
  */
 int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
 {
@@ -215,23 +215,22 @@ int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
 	err = wait_change(inst, &call->args, call->user, &all);
 	if (err)
 		return err;
-	/* A change that failed is to be seen at once. */
+	/* The caller must learn of a failed change at once. */
 	if (!all)
 		call->waiting = (struct dep_waiting) {};
 	return dep_bind_check(inst);
 }
 
 /**
- * dep_extended_change_all() - make the changes of a wait that goes on, or of
- * one that fails
+ * dep_extended_change_all() - make the changes of a multishot wait, or fail
  * @inst: the instance
  * @call: the call
  *
- * As dep_extended_change(), but a change that fails is an error of the call: so
- * if none took effect the set stays one of no interface.
+ * As dep_extended_change(), but a change that fails is an error of the call.
+ * So if none took effect, the set still belongs to no interface.
  *
  * Context: process; sleeps.
- * Return: as there;
+ * Return: as dep_extended_change();
  * -ECANCELED: not all took effect.
  */
 int dep_extended_change_all(struct dep_instance *inst,
@@ -269,12 +268,12 @@ static long extended_wait(struct file *file, unsigned int cmd,
 
 /**
  * dep_extended_ioctl() - the requests of the extended interface
- * @file: the set, open as dep_access_allows() wants it
- * @cmd: the request; its size is that of the argument as the program knows it
+ * @file: the set, open as dep_access_allows() requires
+ * @cmd: the request; its size is the argument's size as the program knows it
  * @arg: the argument's address
  *
  * Context: process; sleeps.
- * Return: as linux/devepoll.h has it for each request;
+ * Return: see linux/devepoll.h for each request;
  * -ENOTTY: no such request.
  */
 long dep_extended_ioctl(struct file *file, unsigned int cmd,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The extended face: changes with results, and waiting with more to say.
- */
+/* The extended face: changes with results, and waits with more options. */
 #ifndef DEVEPOLL_EXTENDED_H
 #define DEVEPOLL_EXTENDED_H
 
@@ -19,8 +17,8 @@
  * @user: the argument's address
  * @waiting: how to wait
  * @results: where the events go
- * @masked: there is a signal set
- * @sigset: it
+ * @masked: there is a signal mask
+ * @sigset: the mask
  */
 struct dep_wait_call {
 	struct devepoll_wait_args args;

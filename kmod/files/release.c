@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The release hook: an ftrace_ops on a function that the kernel calls for each
- * file whose last reference goes, before the file's ->release.
+ * file whose last reference is gone, before the file's ->release.
  *
- * FTRACE_OPS_FL_PERMANENT: while we are loaded, kernel.ftrace_enabled can't be
- * switched off.  No FTRACE_OPS_FL_RECURSION: it would have ftrace skip a call
- * that looks like a recursion, and nothing that the handler calls releases a
- * file.
+ * FTRACE_OPS_FL_PERMANENT: kernel.ftrace_enabled can't be switched off while we
+ * are loaded.  No FTRACE_OPS_FL_RECURSION: ftrace would skip a call that looks
+ * like a recursion, and nothing that the handler calls releases a file.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,17 +23,17 @@
 #include "files/release.h"
 #include "files/table.h"
 
-/* __fput calls the first, and nothing else does; the other is __fput itself. */
+/* Only __fput calls the first of these; the second is __fput itself. */
 static const char * const release_symbols[] = {
 	"locks_remove_file",
 	"__fput",
 };
 
 /**
- * struct release_probe - what the self-test waits for
+ * struct release_probe - what the self-test looks for
  * @file: the file that it releases, or NULL
- * @hits: how often the hook saw it
- * @ip: where
+ * @hits: how often the hook saw the file
+ * @ip: the address at which it did
  */
 struct release_probe {
 	const struct file *file;
@@ -46,7 +45,7 @@ static struct release_probe probe;
 
 /*
  * Called for every file that is released, with preemption on or off: must not
- * sleep.  Lean, since all closes of the machine pay for it.
+ * sleep.  Lean, since every close on the machine pays for it.
  */
 static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 				 struct ftrace_ops *ops,
@@ -66,8 +65,8 @@ static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 }
 
 /*
- * One for each symbol: the kernel keeps pointers to the filter that it has
- * freed, so an ops can't be used again.
+ * One for each symbol: an ops can't be used again, since the kernel keeps
+ * pointers to the filter that it has freed.
  */
 static struct ftrace_ops release_ops[] = {
 	{ .func = release_hook, .flags = FTRACE_OPS_FL_PERMANENT },
@@ -85,7 +84,7 @@ static const struct file_operations probe_fops = {
 
 static DECLARE_COMPLETION(probe_done);
 
-/* In a kernel thread: only there may every kernel release a file at once. */
+/* Runs in a kernel thread, where any kernel lets us release a file at once. */
 static int __init release_probe_thread(void *unused)
 {
 	struct file *file;
@@ -107,7 +106,7 @@ static int __init release_probe_thread(void *unused)
 	return PTR_ERR_OR_ZERO(file);
 }
 
-/* Releases a file of our own: the hook must see it, once. */
+/* Releases a file of our own: the hook must see it, and once only. */
 static int __init release_selftest(void)
 {
 	struct task_struct *task;
@@ -130,7 +129,7 @@ static int __init release_register_on(struct ftrace_ops *ops,
 {
 	int err;
 
-	/* The kernel takes a writable string, and writes nothing. */
+	/* The kernel takes a writable string, but does not write to it. */
 	err = ftrace_set_filter(ops, (unsigned char *)symbol, strlen(symbol),
 				1);
 	if (err)
@@ -148,10 +147,10 @@ static int __init release_register_on(struct ftrace_ops *ops,
 }
 
 /**
- * dep_release_register() - hook the release of files, and prove that it works
+ * dep_release_register() - hook the release of files, and check that it works
  *
- * Return: 0, or a negative errno after one line that says what the kernel
- * lacks.
+ * Return: 0, or a negative errno after one line in the log that says what the
+ * kernel lacks.
  */
 int __init dep_release_register(void)
 {
@@ -174,7 +173,7 @@ int __init dep_release_register(void)
 }
 
 /**
- * dep_release_unregister() - take the hook off
+ * dep_release_unregister() - remove the hook
  *
  * When this returns, no hook runs.
  */
@@ -186,7 +185,7 @@ void dep_release_unregister(void)
 		ftrace_free_filter(release_in_use);
 		return;
 	}
-	/* Something calls our text still: it must never be freed. */
+	/* The kernel may still call our text: it must never be freed. */
 	pr_crit("the hook can't be removed (%d), the module stays: reboot\n",
 		err);
 	for (;;)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The release hook: how we learn that a watched file closes.
- */
+/* The release hook, by which we learn that a watched file is closed. */
 #ifndef DEVEPOLL_RELEASE_H
 #define DEVEPOLL_RELEASE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Wake-ups: from a wait queue of a watched file to the sets that watch it.
- */
+/* Wake-ups: from a wait queue of a watched file to the sets that watch it. */
 #ifndef DEVEPOLL_WAKEUP_H
 #define DEVEPOLL_WAKEUP_H
 

@@ -32,9 +32,9 @@ struct dep_wait {
  * @nr_items: B: length of @items; read without it as a hint
  * @nr_waits: A: length of the list behind @wait
  * @nr_exclusive: B+W: how many of @items are exclusive
- * @items: B+W, but a wake function turns it under W alone: the items of all
+ * @items: B+W, but a wake function rotates it under W alone: the items of all
  *	instances
- * @arm: lock number 2: one at a time queues on the file
+ * @arm: lock number 2: only one task at a time queues us on the file
  * @wait: A: the first entry; most files need no other
  */
 struct dep_watch {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * One way along the ready list.
- */
+/* One pass over the ready list. */
 #ifndef DEVEPOLL_PASS_H
 #define DEVEPOLL_PASS_H
 
@@ -9,10 +7,10 @@
 #include "core/instance.h"
 
 /**
- * dep_pass_init() - begin one, which has no number and no results yet
+ * dep_pass_init() - initialize a pass that has no number and no results yet
  * @pass: the pass, not initialized
- * @inst: whose list
- * @depth: how many sets lie around this one in the call
+ * @inst: the instance whose list it is
+ * @depth: how many sets are around this one in the call
  */
 static inline void dep_pass_init(struct dep_pass *pass,
 				 struct dep_instance *inst, unsigned int depth)
