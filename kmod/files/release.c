@@ -167,7 +167,7 @@ int __init dep_release_register(void)
 	if (err == -EBUSY)
 		pr_err("ftrace is off: set kernel.ftrace_enabled=1 and load again\n");
 	else
-		pr_err("this kernel can't trace %s, so closed files can't be noticed (%d)\n",
+		pr_err("can't trace %s, and so can't notice when files are closed (%d)\n",
 		       release_symbols[0], err);
 	return err;
 }
@@ -186,7 +186,7 @@ void dep_release_unregister(void)
 		return;
 	}
 	/* The kernel may still call our text: it must never be freed. */
-	pr_crit("the hook can't be removed (%d), the module stays: reboot\n",
+	pr_crit("can't remove the hook (%d): the module stays until a reboot\n",
 		err);
 	for (;;)
 		schedule_timeout_uninterruptible(MAX_SCHEDULE_TIMEOUT);
