@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The nodes: their file operations, and how they get their minors.
+ * The nodes and their file operations.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,6 +17,7 @@
 
 #include "core/instance.h"
 #include "core/limits.h"
+#include "core/minor.h"
 #include "core/relay.h"
 #include "core/stats.h"
 #include "device.h"
@@ -300,31 +301,6 @@ static struct miscdevice device_nodes[DEP_NODES] = {
 	},
 };
 
-static int holder_open(struct inode *inode, struct file *file)
-{
-	return -ENXIO;
-}
-
-static const struct file_operations holder_fops = {
-	.owner = THIS_MODULE,
-	.open = holder_open,
-};
-
-#define HOLDER(nr) {				\
-	.minor = MISC_DYNAMIC_MINOR,		\
-	.name = "eventpoll-hold" #nr,		\
-	.fops = &holder_fops,			\
-	.mode = 0600,				\
-}
-
-/*
- * They ask for minors, and hold those of old kernels' dynamic range that have
- * to be taken before it is the turn of ours, for a moment.
- */
-static struct miscdevice device_holders[] __initdata = {
-	HOLDER(0), HOLDER(1), HOLDER(2), HOLDER(3),
-};
-
 /*
  * No alias of a node: at boot depmod's list would become nodes of a fixed minor
  * and mode 0600, which the kernel leaves as they are when the module is loaded.
@@ -333,61 +309,6 @@ static struct miscdevice device_holders[] __initdata = {
 
 /* So many are registered. */
 static size_t device_nr_nodes;
-
-#define DEVICE_OLD_DYNAMIC_MINORS	128
-
-/*
- * Finds how to get minor @wanted, with @held holders in place:
- * MISC_DYNAMIC_MINOR if that gives it now, or nothing better; else the number
- * itself.
- */
-static int __init device_pick_minor(int wanted, size_t *held)
-{
-	for (*held = 0; *held < ARRAY_SIZE(device_holders); ++*held) {
-		struct miscdevice *holder = &device_holders[*held];
-		int minor;
-
-		/* It may have held one before. */
-		holder->minor = MISC_DYNAMIC_MINOR;
-		if (misc_register(holder))
-			break;
-		minor = holder->minor;
-		if (minor >= DEVICE_OLD_DYNAMIC_MINORS) {
-			misc_deregister(holder);
-			return wanted;
-		}
-		if (minor <= wanted) {
-			misc_deregister(holder);
-			break;
-		}
-	}
-	return MISC_DYNAMIC_MINOR;
-}
-
-/*
- * Up to Linux 6.1 dynamic misc minors count down from 127, and a driver that
- * registers one of them statically makes every later dynamic one fail once it
- * is their turn; so ask for a dynamic one there, and for the number itself only
- * where dynamic minors lie elsewhere.
- */
-static int __init node_register(struct miscdevice *node)
-{
-	int err, wanted = node->minor;
-	size_t held;
-
-	node->minor = device_pick_minor(wanted, &held);
-	err = misc_register(node);
-	if (err == -EBUSY && node->minor == wanted) {
-		node->minor = MISC_DYNAMIC_MINOR;
-		err = misc_register(node);
-	}
-	while (held)
-		misc_deregister(&device_holders[--held]);
-	if (!err && node->minor != wanted)
-		pr_warn("minor %d is taken, /dev/%s has minor %d\n", wanted,
-			node->nodename, node->minor);
-	return err;
-}
 
 /**
  * dep_device_register() - make the nodes
@@ -407,7 +328,7 @@ int __init dep_device_register(umode_t mode)
 		struct miscdevice *node = &device_nodes[device_nr_nodes];
 
 		node->mode = mode;
-		err = node_register(node);
+		err = dep_minor_register(node);
 		if (!err)
 			continue;
 		if (!device_nr_nodes)
