@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a node gets its minor, also where dynamic minors are taken from the same
- * numbers.
+ * How a node gets its minor, even on kernels that give dynamic minors from the
+ * same range.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -30,8 +30,8 @@ static const struct file_operations holder_fops = {
 }
 
 /*
- * They ask for minors, and hold those of old kernels' dynamic range that have
- * to be taken before it is the turn of ours, for a moment.
+ * On old kernels, these hold for a moment the dynamic minors that have to be
+ * given out before it is the turn of ours.
  */
 static struct miscdevice minor_holders[] __initdata = {
 	HOLDER(0), HOLDER(1), HOLDER(2), HOLDER(3),
@@ -40,9 +40,9 @@ static struct miscdevice minor_holders[] __initdata = {
 #define MINOR_OLD_DYNAMIC	128
 
 /*
- * Finds how to get minor @wanted, with @held holders in place:
- * MISC_DYNAMIC_MINOR if that gives it now, or nothing better; else the number
- * itself.
+ * Finds out how to get minor @wanted, with @held holders in place: by
+ * MISC_DYNAMIC_MINOR, if that gives it now or nothing better is possible;
+ * otherwise by the number itself.
  */
 static int __init minor_pick(int wanted, size_t *held)
 {
@@ -68,15 +68,15 @@ static int __init minor_pick(int wanted, size_t *held)
 }
 
 /**
- * dep_minor_register() - register a node, with the minor it wants if possible
- * @node: the node; its minor is the one that it gets in the end
+ * dep_minor_register() - register a node, if possible with the minor it wants
+ * @node: the node; its minor is set to the one that it gets
  *
- * Up to Linux 6.1 dynamic misc minors count down from 127, and a driver that
- * registers one of them statically makes every later dynamic one fail once it
- * is their turn; so this asks for a dynamic one there, and for the number
- * itself only where dynamic minors lie elsewhere.
+ * Up to Linux 6.1 dynamic misc minors count down from 127.  A driver that
+ * registers one of them statically makes every later dynamic request fail once
+ * it is that minor's turn.  So this asks for a dynamic one there, and for the
+ * number itself only if dynamic minors lie elsewhere.
  *
- * Return: 0, or what misc_register() says.
+ * Return: 0, or an error of misc_register().
  */
 int __init dep_minor_register(struct miscdevice *node)
 {
