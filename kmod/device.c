@@ -209,6 +209,8 @@ static bool fadvise_takes(unsigned int request, loff_t offset, loff_t len)
 static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 			  int advice)
 {
+	if (likely(advice == DEVEPOLL_EPOLL_WAIT) && dep_access_by_fadvise())
+		return dep_epoll_wait(file, offset, len);
 	if (_IOC_TYPE(advice) != EP_IOC_MAGIC || !dep_access_by_fadvise())
 		return generic_fadvise(file, offset, len, advice);
 	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)

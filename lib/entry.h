@@ -41,6 +41,18 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 	return ret;
 }
 
+static inline long raw_call4(long nr, long a, long b, long c, long d)
+{
+	register long r10 asm("r10") = d;
+	long ret;
+
+	asm volatile("syscall"
+		     : "=a" (ret)
+		     : "0" (nr), "D" (a), "S" (b), "d" (c), "r" (r10)
+		     : "rcx", "r11", "memory");
+	return ret;
+}
+
 #elif defined(__i386__)
 
 /* Defined in raw_call.S. */
@@ -64,13 +76,16 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 
 #endif
 
+#if !defined(__x86_64__) || defined(__ILP32__)
+#define raw_call4(nr, a, b, c, d)	raw_call(nr, a, b, c, d, 0, 0)
+#endif
+
 /* fadvise64(2); if a long has 32 bits, the 64-bit arguments are split. */
 static inline long fadvise_entry(int fd, const void *offset, int64_t len,
 				 unsigned int advice)
 {
 #ifdef __LP64__
-	return raw_call(SYS_fadvise64, fd, (long)offset, len, (int)advice, 0,
-			0);
+	return raw_call4(SYS_fadvise64, fd, (long)offset, len, (int)advice);
 #else
 	return raw_call(SYS_fadvise64_64, fd, (long)offset, 0, (long)len,
 			(long)(len >> 32), (int)advice);

@@ -65,14 +65,41 @@ static int wait_result(long ret, const sigset_t *sigmask)
 	return result(ret == -ENOTTY ? -EINVAL : ret);
 }
 
-int devepoll_epoll_wait(int epfd, struct epoll_event *events, int maxevents,
-			int timeout)
+/* The slow half of devepoll_epoll_wait(): errors, and more than one thread. */
+static __attribute__((noinline)) int
+wait_cancelable(int epfd, struct epoll_event *events, int maxevents,
+		int timeout)
 {
 	int type = cancel_begin(timeout != 0);
 	long ret = entry_wait(epfd, events, maxevents, timeout);
 
 	cancel_end(type);
 	return wait_result(ret, NULL);
+}
+
+static __attribute__((noinline)) int wait_failed(long ret, int epfd,
+						 struct epoll_event *events,
+						 uint64_t length)
+{
+	ret = devepoll_entry_wait_error(ret, epfd, events, length >> 32,
+					(int)length);
+	return wait_result(ret, NULL);
+}
+
+int devepoll_epoll_wait(int epfd, struct epoll_event *events, int maxevents,
+			int timeout)
+{
+	uint64_t length = DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout);
+	long ret;
+
+	/* Nobody could cancel the only thread; the C library thinks so, too. */
+	if (__builtin_expect(!__libc_single_threaded, 0))
+		return wait_cancelable(epfd, events, maxevents, timeout);
+	ret = fadvise_entry(epfd, events, length, DEVEPOLL_EPOLL_WAIT);
+	if (__builtin_expect(ret >= 0, 1))
+		return ret;
+	/* @length has what is needed: nothing is saved across the call. */
+	return wait_failed(ret, epfd, events, length);
 }
 
 int devepoll_epoll_pwait(int epfd, struct epoll_event *events, int maxevents,

@@ -264,8 +264,10 @@ struct dep_pages {
  * @closes: L
  * @wakes: L
  * @asks: L
- * @harvests: L
- * @events: L
+ * @waits: M: by polling the files, in a set of the extended interface: calls
+ * @handed: M: the same: events
+ * @takes: L: else: calls
+ * @taken: L: else: events
  */
 struct dep_stats {
 	u64 adds;
@@ -274,8 +276,10 @@ struct dep_stats {
 	u64 closes;
 	u64 wakes;
 	u64 asks;
-	u64 harvests;
-	u64 events;
+	u64 waits;
+	u64 handed;
+	u64 takes;
+	u64 taken;
 };
 
 /**
@@ -486,6 +490,20 @@ static inline bool dep_instance_has_work(const struct dep_instance *inst)
 {
 	return READ_ONCE(inst->pending) ||
 	       READ_ONCE(inst->ready.next) != &inst->ready;
+}
+
+/**
+ * dep_instance_next_pass() - number a pass over the ready list
+ * @inst: the instance; dep_instance.mtx held
+ *
+ * Return: the number, which is not 0.
+ */
+static inline u32 dep_instance_next_pass(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->mtx);
+	if (unlikely(!++inst->pass))
+		inst->pass = 1;
+	return inst->pass;
 }
 
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,

@@ -24,9 +24,13 @@ struct dep_watch;
 #define DEP_MODE_STAY		0x8U
 /* What ->poll() answered waits in dep_item.revents: dep_file_consumes(). */
 #define DEP_MODE_KEEP		0x10U
+/* The file is a set of ours: dep_item.nest. */
+#define DEP_MODE_NEST		0x20U
 #define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
 				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
-				 DEP_MODE_KEEP)
+				 DEP_MODE_KEEP | DEP_MODE_NEST)
+/* What is so because of the file, whatever a change asks for. */
+#define DEP_MODE_OF_FILE	(DEP_MODE_KEEP | DEP_MODE_NEST)
 #define DEP_MODE_EDGE		((__force u32)EPOLLET)
 #define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
 #define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
@@ -90,12 +94,13 @@ struct dep_item {
 	u32 slot;
 	int fd;
 	u16 events;
-	u16 revents;
 	u16 needs_poll;
-	u16 armed;
-	bool hooked;
+	/* Cleared together. */
+	u16 revents;
 	bool must_poll;
 	bool chosen;
+	u16 armed;
+	bool hooked;
 	bool handover;
 	u32 pass;
 	u32 mode;
@@ -145,9 +150,16 @@ static inline bool dep_item_is_exclusive(const struct dep_item *item)
  */
 static inline void dep_item_list(struct dep_item *item)
 {
-	if (!list_empty(&item->ready))
+	struct list_head *ready = &item->inst->ready, *last;
+
+	if (item->ready.next != &item->ready)
 		return;
-	list_add_tail(&item->ready, &item->inst->ready);
+	/* list_add_tail() without its checks: each event comes through here. */
+	last = ready->prev;
+	item->ready.next = ready;
+	item->ready.prev = last;
+	ready->prev = &item->ready;
+	WRITE_ONCE(last->next, &item->ready);
 	item->inst->nr_ready++;
 }
 

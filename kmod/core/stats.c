@@ -36,8 +36,10 @@ static void stats_add(struct dep_stats *to, const struct dep_stats *from)
 	to->closes += from->closes;
 	to->wakes += from->wakes;
 	to->asks += from->asks;
-	to->harvests += from->harvests;
-	to->events += from->events;
+	to->waits += from->waits;
+	to->handed += from->handed;
+	to->takes += from->takes;
+	to->taken += from->taken;
 }
 
 /**
@@ -85,8 +87,8 @@ static int stats_show(struct seq_file *seq, void *unused)
 		   items, sum.adds, sum.mods);
 	seq_printf(seq, "dels %llu\ncloses %llu\nwakes %llu\nasks %llu\n",
 		   sum.dels, sum.closes, sum.wakes, sum.asks);
-	seq_printf(seq, "harvests %llu\nevents %llu\n", sum.harvests,
-		   sum.events);
+	seq_printf(seq, "harvests %llu\nevents %llu\n",
+		   sum.waits + sum.takes, sum.handed + sum.taken);
 	return 0;
 }
 
@@ -134,8 +136,8 @@ long dep_stats_get(struct dep_instance *inst, void __user *arg, size_t size)
 		.closes = inst->stats.closes,
 		.wakes = inst->stats.wakes,
 		.asks = inst->stats.asks,
-		.harvests = inst->stats.harvests,
-		.events = inst->stats.events,
+		.harvests = inst->stats.waits + inst->stats.takes,
+		.events = inst->stats.handed + inst->stats.taken,
 	};
 	spin_unlock_irq(&inst->lock);
 

@@ -51,6 +51,18 @@ static inline void dep_bind_end(struct dep_instance *inst, bool used)
 }
 
 /**
+ * dep_bind_is_settled() - is a set one of the extended interface for ever?
+ * @inst: the instance
+ *
+ * Return: true if it is; then what its first use has made is seen, too.
+ */
+static inline bool dep_bind_is_settled(const struct dep_instance *inst)
+{
+	/* Pairs with the release in dep_bind_decide(). */
+	return smp_load_acquire(&inst->settled);
+}
+
+/**
  * dep_bind_check() - make a set one of the extended interface, to wait on it
  * @inst: the instance
  *
@@ -63,10 +75,7 @@ static inline void dep_bind_end(struct dep_instance *inst, bool used)
  */
 static inline int dep_bind_check(struct dep_instance *inst)
 {
-	/* Pairs with the release in dep_bind_decide(). */
-	if (likely(smp_load_acquire(&inst->settled)))
-		return 0;
-	return dep_bind_settle(inst);
+	return likely(dep_bind_is_settled(inst)) ? 0 : dep_bind_settle(inst);
 }
 
 /**

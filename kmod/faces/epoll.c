@@ -12,30 +12,39 @@
 #include "faces/bind.h"
 #include "faces/changes.h"
 #include "faces/epoll.h"
-#include "set/waiting.h"
-#include "set/interest.h"
+#include "set/fast.h"
 #include "sinks/results.h"
 
-/* epoll_wait(2) */
-static int fast_wait(struct dep_instance *inst, u64 address, int max,
-		     int timeout_ms)
+/**
+ * dep_epoll_wait() - epoll_wait(2) with its own arguments
+ * @file: the set
+ * @address: of the events
+ * @length: what DEVEPOLL_EPOLL_WAIT_LEN() made
+ *
+ * Context: process; sleeps.
+ * Return: as epoll_wait(2);
+ * -EBADF: also: not open for reading;
+ * -EBUSY: a set of the 2001 interface.
+ */
+int dep_epoll_wait(struct file *file, u64 address, u64 length)
 {
-	struct dep_waiting waiting = {
-		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
-	};
-	struct dep_results results = {
-		.user = u64_to_user_ptr(address),
-		.layout = DEP_LAYOUT_EPOLL,
-		.max = max,
-	};
+	struct epoll_event __user *to = u64_to_user_ptr(address);
+	struct dep_instance *inst = file->private_data;
+	int max = length >> 32, timeout_ms = length;
 	int err;
 
+	if (unlikely(!(file->f_mode & FMODE_READ)))
+		return -EBADF;
 	if (max <= 0 || max > INT_MAX / sizeof(struct epoll_event))
 		return -EINVAL;
-	if (!access_ok(results.user, max * sizeof(struct epoll_event)))
+	if (!access_ok(to, max * sizeof(struct epoll_event)))
 		return -EFAULT;
-	err = dep_bind_check(inst);
-	return err ? err : dep_waiting_collect(&waiting, inst, &results);
+	if (unlikely(!dep_bind_is_settled(inst))) {
+		err = dep_bind_check(inst);
+		if (err)
+			return err;
+	}
+	return dep_fast_wait(inst, to, max, timeout_ms);
 }
 
 /* What does not fit into a number of a file names none. */
@@ -112,7 +121,7 @@ int dep_epoll_call(struct file *file, unsigned int request, u64 address,
 		return -EBADF;
 	switch (request) {
 	case DEVEPOLL_EPOLL_WAIT:
-		return fast_wait(inst, address, length >> 32, (int)length);
+		return dep_epoll_wait(file, address, length);
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):

@@ -13,6 +13,7 @@ struct file;
 
 int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
 			const struct devepoll_event *event);
+int dep_epoll_wait(struct file *file, u64 address, u64 length);
 int dep_epoll_call(struct file *file, unsigned int request, u64 address,
 		   u64 length);
 

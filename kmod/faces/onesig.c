@@ -204,7 +204,7 @@ static bool onesig_send(struct dep_onesig *onesig, bool in_interrupt)
 		sent = events && dep_siginfo_send(info, events);
 		dep_siginfo_put(info);
 		spin_lock_irqsave(&inst->lock, flags);
-		inst->stats.events += sent;
+		inst->stats.taken += sent;
 		left--;
 		if (in_interrupt && !onesig_may_send(true))
 			left = 0;

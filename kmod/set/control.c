@@ -84,7 +84,7 @@ static int interest_change(struct dep_item *item, u16 events)
 static void item_set(struct dep_item *item, const struct dep_change *ch)
 {
 	item->events = ch->events;
-	item->mode = ch->mode | (item->mode & DEP_MODE_KEEP);
+	item->mode = ch->mode | (item->mode & DEP_MODE_OF_FILE);
 	item->data = ch->data;
 	item->needs_poll = ch->mode & DEP_MODE_TRUST ? DEP_NEEDS_POLL :
 						   item->inst->sink->needs_poll;

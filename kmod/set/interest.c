@@ -75,6 +75,7 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 			return ERR_CAST(nest);
 		}
 		item->nest = nest;
+		item->mode |= DEP_MODE_NEST;
 	}
 	return item;
 }

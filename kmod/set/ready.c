@@ -97,14 +97,6 @@ static u16 ask_file(const struct dep_item *item, unsigned int depth)
 	return events & (__force u16)vfs_poll(item->file, &table);
 }
 
-static u32 pass_number(struct dep_instance *inst)
-{
-	lockdep_assert_held(&inst->mtx);
-	if (!++inst->pass)
-		inst->pass = 1;
-	return inst->pass;
-}
-
 static int collect_once(struct dep_instance *inst, struct dep_results *results)
 {
 	struct dep_pass pass DEP_UNINITIALIZED;
@@ -114,7 +106,7 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
 	if (first) {
-		results->pass = pass_number(inst);
+		results->pass = dep_instance_next_pass(inst);
 	} else if (results->pass != inst->pass) {
 		/*
 		 * Another pass has come between, and what was sent no longer
@@ -129,8 +121,8 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	pass.number = results->pass;
 	pass.results = results;
 	dep_pass_run(&pass, results->max - results->nr);
-	inst->stats.harvests += first && results->nr;
-	inst->stats.events += pass.found;
+	inst->stats.waits += first && results->nr;
+	inst->stats.handed += pass.found;
 	ready_end(inst);
 	mutex_unlock(&inst->mtx);
 	return pass.err;
@@ -207,7 +199,7 @@ u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 	if (mutex_lock_killable(&inst->mtx))
 		return 0;
 	ready_begin(inst);
-	pass.number = pass_number(inst);
+	pass.number = dep_instance_next_pass(inst);
 	results->counted = pass.number;
 	dep_pass_run(&pass, enough);
 	ready_end(inst);
@@ -225,7 +217,7 @@ static bool ready_any(struct dep_instance *inst, unsigned int depth)
 	/* Its first use may have failed after all: then there is nothing. */
 	if (likely(inst->extended)) {
 		ready_begin(inst);
-		pass.number = pass_number(inst);
+		pass.number = dep_instance_next_pass(inst);
 		dep_pass_run(&pass, 1);
 		ready_end(inst);
 	}

@@ -209,6 +209,8 @@ int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
 		*seen = 0;
 	}
 	results->pass = 0;
+	if (results->collect && !results->again)
+		return results->collect(inst, results);
 	return dep_ready_collect(inst, results);
 }
 

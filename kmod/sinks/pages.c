@@ -350,8 +350,8 @@ u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 			WRITE_ONCE(inst->pending, 0);
 			WRITE_ONCE(inst->pages.snapshot,
 				   inst->pages.snapshot + 1);
-			inst->stats.harvests++;
-			inst->stats.events += nr;
+			inst->stats.takes++;
+			inst->stats.taken += nr;
 			trace_devepoll_harvest(inst, nr);
 			dep_turn_end(inst);
 			/* A waiter woken for both took just these. */
