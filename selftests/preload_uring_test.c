@@ -448,7 +448,7 @@ TEST_F(by_ring, ring_ends_when_the_program_closes_it)
 }
 
 #define THREADS	4
-#define ROUNDS	30
+#define ROUNDS	8
 
 struct shared {
 	struct raw_ring *ring;
@@ -549,7 +549,7 @@ static pid_t fork_as_first(void)
 		       NULL);
 }
 
-#define FORKS	100
+#define FORKS	25
 
 /* Forks beside a thread that makes changes; no number tells them apart. */
 static int fork_beside_changes(unsigned int setup, int set)
