@@ -51,10 +51,10 @@ static inline void dep_bind_end(struct dep_instance *inst, bool used)
 }
 
 /**
- * dep_bind_is_settled() - is a set one of the extended interface for ever?
+ * dep_bind_is_settled() - does a set belong to the extended interface for ever?
  * @inst: the instance
  *
- * Return: true if it is; then what its first use has made is seen, too.
+ * Return: true if it does; then the caller also sees what its first use made.
  */
 static inline bool dep_bind_is_settled(const struct dep_instance *inst)
 {

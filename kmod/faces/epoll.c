@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls of epoll, with their arguments as they are: by the fadvise entry,
- * and as commands of a ring.
+ * The calls of epoll, with their own arguments: by the fast path, and as
+ * commands of a ring.
  */
 #include <linux/uaccess.h>
 
@@ -18,8 +18,8 @@
 /**
  * dep_epoll_wait() - epoll_wait(2) with its own arguments
  * @file: the set
- * @address: of the events
- * @length: what DEVEPOLL_EPOLL_WAIT_LEN() made
+ * @address: address of the events
+ * @length: a value of DEVEPOLL_EPOLL_WAIT_LEN()
  *
  * Context: process; sleeps.
  * Return: as epoll_wait(2);
@@ -47,7 +47,7 @@ int dep_epoll_wait(struct file *file, u64 address, u64 length)
 	return dep_fast_wait(inst, to, max, timeout_ms);
 }
 
-/* What does not fit into a number of a file names none. */
+/* A value that is too large for an fd names no file. */
 static int fd_of(u64 length)
 {
 	return (s64)length == (int)length ? (int)length : -1;
@@ -77,12 +77,12 @@ static int fast_ctl(struct dep_instance *inst, unsigned int op, u64 address,
  * dep_epoll_ctl_event() - epoll_ctl(2) with its event by value
  * @inst: the instance
  * @request: DEVEPOLL_EPOLL_CTL() of an operation
- * @event: the fd, and, but for a DEL, its events and data
+ * @event: the fd and, except for a DEL, its events and data
  *
  * Context: process; sleeps.
  * Return: as epoll_ctl(2);
  * -EBUSY: a set of the 2001 interface;
- * -EINVAL: also: events or data of a DEL.
+ * -EINVAL: also: a DEL with events or data.
  */
 int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
 			const struct devepoll_event *event)
@@ -103,12 +103,12 @@ int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
  * dep_epoll_call() - the calls of epoll, with their own arguments
  * @file: the set
  * @request: DEVEPOLL_EPOLL_WAIT or DEVEPOLL_EPOLL_CTL() of an operation
- * @address: of the events, or of the event
- * @length: what DEVEPOLL_EPOLL_WAIT_LEN() made, or the fd
+ * @address: address of the events, or of the event
+ * @length: a value of DEVEPOLL_EPOLL_WAIT_LEN(), or the fd
  *
  * Context: process; sleeps.
  * Return: as epoll_wait(2) and epoll_ctl(2);
- * -EBADF: also: not open as the request needs it;
+ * -EBADF: also: not open in the mode that the request needs;
  * -EBUSY: a set of the 2001 interface;
  * -EINVAL: also: no such request.
  */

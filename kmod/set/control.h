@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The changes of an interest set that programs ask for.
- */
+/* The changes of an interest list that programs request. */
 #ifndef DEVEPOLL_CONTROL_H
 #define DEVEPOLL_CONTROL_H
 
