@@ -37,13 +37,8 @@ enum dep_layout {
  * @pass: the pass over the ready list that this call makes; 0 before
  * @again: the call has polled files already, and their answers count
  * @counted: the pass in which it counted what is ready, or 0
-<<<<<<< HEAD
  * @waiter: the caller, once it has found nothing and may sleep; otherwise NULL
-=======
- * @waiter: the caller, once it has found nothing and may sleep; else NULL
- * @collect: what takes events instead of dep_ready_collect(), unless @again; or
- *	NULL
->>>>>>> d1392a6 (set: take the events of ordinary items in one function)
+ * @collect: takes events instead of dep_ready_collect(), unless @again; or NULL
  */
 struct dep_results {
 	void *kernel;
