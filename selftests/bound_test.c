@@ -25,7 +25,6 @@
 #include "eset.h"
 #include "limits.h"
 
-#define WATCHES_FILE	"/sys/module/devepoll/parameters/max_user_watches"
 #define MAX_FDS_FILE	"/sys/module/devepoll/parameters/max_fds"
 #define ITEMS_PER_FILE	4096
 #define HEADS_PER_FILE	4096

@@ -62,6 +62,12 @@ static inline int consumer_make(const struct consumer *consumer,
 	return poll(&twin, 1, CONSUMER_MS * slowness()) == 1 ? 0 : -ETIMEDOUT;
 }
 
+/* What a wait told of @events; an error stays what it is. */
+static inline int told_of(uint32_t events, int told)
+{
+	return told < 0 ? told : told & (int)events;
+}
+
 /* A page that nobody has touched. */
 static inline void *untouched(int prot)
 {

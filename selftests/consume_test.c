@@ -104,8 +104,9 @@ static uint32_t events_raw(const struct eset *set, const void *out)
 #define EXPECT_ONCE()							\
 	do {								\
 		EXPECT_EQ(variant->consumer->events,			\
-			  variant->consumer->events &			\
-			  eset_wait_one(&self->set, self->probe.fd, 0));\
+			  told_of(variant->consumer->events,		\
+				  eset_wait_one(&self->set,		\
+						self->probe.fd, 0)));	\
 		EXPECT_EQ(0, eset_drain(&self->set));			\
 	} while (0)
 
@@ -202,8 +203,9 @@ TEST_F(consume, event_that_nobody_saw_is_handed_out_again_after_a_one_shot)
 
 	ASSERT_EQ(0, eset_mod(&self->set, self->probe.fd, once));
 	ASSERT_EQ(0, consumer_make(variant->consumer, &self->probe));
-	EXPECT_EQ(variant->consumer->events, variant->consumer->events &
-		  eset_wait_one(&self->set, self->probe.fd, 0));
+	EXPECT_EQ(variant->consumer->events,
+		  told_of(variant->consumer->events,
+			  eset_wait_one(&self->set, self->probe.fd, 0)));
 	EXPECT_EQ(0, eset_drain(&self->set));
 	/* It was handed out: nothing is left to report. */
 	ASSERT_EQ(0, eset_mod(&self->set, self->probe.fd, once));
@@ -307,7 +309,7 @@ TEST(event_outlives_a_change_of_a_set_of_2001)
 	EXPECT_EQ(0, set_drain(&set));
 	ASSERT_EQ(0, consumer_make(&consumer_mounts, &probe));
 	ASSERT_EQ(0, set_change(&set, probe.fd, POLLPRI | POLLIN));
-	EXPECT_EQ(POLLPRI, POLLPRI & set_wait_one(&set, probe.fd, 0));
+	EXPECT_EQ(POLLPRI, told_of(POLLPRI, set_wait_one(&set, probe.fd, 0)));
 	EXPECT_EQ(0, set_drain(&set));
 	consumer_close(&consumer_mounts, &probe);
 	set_close(&set);

@@ -107,6 +107,26 @@ TEST_F(ctl, takes_a_very_large_number)
 	EXPECT_EQ(0, eset_drain(&self->set));
 }
 
+/* The set gives memory of removed numbers back, all but the last one's. */
+TEST_F(ctl, takes_a_number_again_whatever_was_removed_since)
+{
+	const int far = 19000;
+	int i;
+
+	ASSERT_EQ(0, raise_fd_limit(20000));
+	ASSERT_EQ(far, dup3(self->event, far, O_CLOEXEC));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, eset_add(&self->set, far, EPOLLOUT));
+		EXPECT_EQ(EPOLLOUT, eset_wait_one(&self->set, far, 0));
+		ASSERT_EQ(0, eset_del(&self->set, far));
+		ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLOUT));
+		EXPECT_EQ(EPOLLOUT, eset_wait_one(&self->set, self->event, 0));
+		ASSERT_EQ(0, eset_del(&self->set, self->event));
+	}
+	EXPECT_EQ(-ENOENT, eset_del(&self->set, far));
+	EXPECT_EQ(0, eset_drain(&self->set));
+}
+
 /* Every op has the same error for a file that can't be a member. */
 FIXTURE(refusal) {
 	struct eset set;

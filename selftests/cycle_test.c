@@ -165,6 +165,35 @@ TEST_F(cycle, is_not_what_two_ways_make)
 	EXPECT_EQ(-ELOOP, put_in(&s[0], &s[3]));
 }
 
+/* So many sets on each level make more ways than may be looked at. */
+#define WIDTH		11
+#define LEVELS		(DEPTH - 1)
+
+TEST_F(cycle, is_not_what_many_ways_make)
+{
+	struct eset levels[LEVELS][WIDTH];
+	int level, i, j;
+
+	for (level = 0; level < LEVELS; level++) {
+		for (i = 0; i < WIDTH; i++)
+			ASSERT_EQ(0, eset_open(&levels[level][i],
+					       variant->ops));
+	}
+	for (level = 1; level < LEVELS; level++) {
+		for (i = 0; i < WIDTH * WIDTH; i++)
+			ASSERT_EQ(0, put_in(&levels[level][i / WIDTH],
+					    &levels[level - 1][i % WIDTH]))
+				TH_LOG("level %d, edge %d", level, i);
+	}
+	for (i = 0; i < WIDTH; i++)
+		EXPECT_EQ(0, put_in(&self->sets[0], &levels[LEVELS - 1][i]));
+	for (level = 0; level < LEVELS; level++) {
+		for (j = 0; j < WIDTH; j++)
+			EXPECT_EQ(-ELOOP, put_in(&levels[level][j],
+						 &self->sets[0]));
+	}
+}
+
 TEST_F(cycle, apart_sets_nest_so_deep_and_no_deeper)
 {
 	struct eset *s = self->sets;

@@ -12,7 +12,6 @@
 #include "helpers.h"
 #include "limits.h"
 
-#define WATCHES_FILE	"/sys/module/devepoll/parameters/max_user_watches"
 #define MAX_FDS_FILE	"/sys/module/devepoll/parameters/max_fds"
 #define CGROUP		"/sys/fs/cgroup/devpoll-test"
 #define ITEMS_PER_FILE	4096

@@ -280,6 +280,7 @@ TEST_F(devpoll, numbers_that_can_not_be_open_are_passed_over)
 		{ .fd = -1, .events = POLLIN },
 		{ .fd = -2147483647, .events = POLLREMOVE },
 		{ .fd = 2147483647, .events = POLLIN },
+		{ .fd = getdtablesize(), .events = POLLIN },
 		{ .fd = self->fds[0], .events = POLLOUT },
 	};
 

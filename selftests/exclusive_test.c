@@ -243,6 +243,8 @@ TEST_F(exclusive, goes_together_with_some_bits)
 	static const uint32_t bad[] = {
 		EPOLLONESHOT, EPOLLPRI, EPOLLRDHUP, EPOLLRDNORM, EPOLLRDBAND,
 		EPOLLWRNORM, EPOLLWRBAND, EPOLLMSG,
+		/* No event, and unknown to all. */
+		1U << 14, 1U << 20,
 	};
 	struct eset *set = &self->sets[0];
 	size_t i;

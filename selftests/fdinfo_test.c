@@ -300,12 +300,15 @@ TEST_F(more, tells_flags_of_a_change)
 		.op = DEVEPOLL_ADD,
 		.flags = DEVEPOLL_TRUST,
 		.fd = self->event,
-		.events = EPOLLIN | EPOLLET,
+		.events = EPOLLOUT | EPOLLET,
 	};
+	struct line line;
 
 	ASSERT_EQ(0, dep_change(self->set.fd, &change));
-	ASSERT_EQ(0, eventfd_post(self->event));
-	EXPECT_TRUE(tells(&self->set, self->event, "revents:1"));
+	/* They are no events that were asked for. */
+	ASSERT_EQ(1, find_line(&self->set, self->event, &line));
+	EXPECT_EQ(EPOLLOUT | EPOLLET | EPOLLERR | EPOLLHUP, line.events);
+	EXPECT_TRUE(tells(&self->set, self->event, "revents:4"));
 	EXPECT_TRUE(tells(&self->set, self->event, "trust"));
 	EXPECT_FALSE(tells(&self->set, self->event, "closed"));
 	change.op = DEVEPOLL_MOD;
@@ -313,6 +316,8 @@ TEST_F(more, tells_flags_of_a_change)
 	ASSERT_EQ(0, dep_change(self->set.fd, &change));
 	EXPECT_FALSE(tells(&self->set, self->event, "trust"));
 	EXPECT_TRUE(tells(&self->set, self->event, "closed"));
+	ASSERT_EQ(1, find_line(&self->set, self->event, &line));
+	EXPECT_EQ(EPOLLOUT | EPOLLET | EPOLLERR | EPOLLHUP, line.events);
 }
 
 TEST_F(more, tells_the_interface)

@@ -11,6 +11,8 @@
 
 #include "helpers.h"
 
+#define WATCHES_FILE	"/sys/module/devepoll/parameters/max_user_watches"
+
 #define PAGE		4096L
 /* Pages that the kernel holds for each page of one set. */
 #define PARTS		3

@@ -23,7 +23,6 @@
 #include "helpers.h"
 #include "limits.h"
 
-#define WATCHES_FILE	"/sys/module/devepoll/parameters/max_user_watches"
 #define MAX_FDS_FILE	"/sys/module/devepoll/parameters/max_fds"
 #define ITEMS_PER_FILE	4096
 /* The first number that can't be watched. */

@@ -86,6 +86,54 @@ TEST(nothing_is_lost_while_many_post_and_one_takes)
 		EXPECT_EQ(0, task_join(&tasks[j]));
 }
 
+/* Posts one file until it is told to end. */
+struct poster {
+	int fd;
+	atomic_bool stop;
+};
+
+static long post_for_ever(void *arg)
+{
+	struct poster *poster = arg;
+	int err = 0;
+
+	if (pin_to_cpu(0))
+		return -errno;
+	while (!err && !atomic_load(&poster->stop))
+		err = eventfd_post(poster->fd);
+	return err;
+}
+
+/* How long fds are removed while their signals are on the way. */
+#define REMOVE_NS	(3000 * NSEC_PER_MSEC)
+
+TEST(no_signal_comes_of_an_fd_that_was_removed)
+{
+	struct poster poster = { .fd = eventfd_new() };
+	uint64_t end = now_ns() + REMOVE_NS;
+	struct task task;
+	siginfo_t info;
+	int set;
+
+	NEEDS_THREADS();
+	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
+	set = onesig_open(ONESIG_SIGNAL, 0);
+	ASSERT_LE(0, set);
+	ASSERT_EQ(0, task_start(&task, post_for_ever, &poster));
+	ASSERT_EQ(0, pin_to_cpu(1));
+	while (now_ns() < end) {
+		ASSERT_EQ(8, dep_write_one(set, poster.fd, POLLIN));
+		/* One has been sent, and others are. */
+		ASSERT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, poster.fd));
+		ASSERT_EQ(8, dep_write_one(set, poster.fd, POLLREMOVE));
+		ASSERT_EQ(-EAGAIN, onesig_take(ONESIG_SIGNAL, &info, 0));
+	}
+	atomic_store(&poster.stop, true);
+	EXPECT_EQ(0, task_join(&task));
+	EXPECT_EQ(0, signal_is_waiting(ONESIG_SIGNAL));
+	close(set);
+}
+
 /*
  * The stress: children with sets of all kinds, for files to which the parent
  * keeps posting, are killed or exit at any moment.

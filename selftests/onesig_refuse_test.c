@@ -330,6 +330,30 @@ static int open_as(uid_t uid)
 	return fd;
 }
 
+/* One of a signal set counts as so many watches. */
+#define SIGNAL_WATCHES	4
+
+TEST(watches_of_a_user_are_bounded_and_come_back)
+{
+	int i, set, event = eventfd_new(), added[3] = {};
+	long most = read_number(WATCHES_FILE);
+
+	if (geteuid())
+		SKIP(return, "not root");
+	ASSERT_LT(0, most);
+	ASSERT_EQ(0, raise_fd_limit(2000));
+	ASSERT_EQ(0, dup_range(event, 1000, 500));
+	ASSERT_EQ(0, write_number(WATCHES_FILE, 100));
+	for (i = 0; i < 3; i++) {
+		set = open_as(FIRST_USER);
+		added[i] = add_range(set, 1000, 500);
+		close(set);
+	}
+	ASSERT_EQ(0, write_number(WATCHES_FILE, most));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(100 / SIGNAL_WATCHES, added[i]);
+}
+
 TEST(so_many_users_have_signal_sets)
 {
 	int sets[USERS], again, i;

@@ -273,6 +273,7 @@ TEST_F(onesig, survives_a_signalfd_in_the_set)
 
 TEST_F(onesig, is_not_queued_while_it_is_ignored)
 {
+	struct devepoll_stats stats;
 	sigset_t mask;
 
 	sigemptyset(&mask);
@@ -281,6 +282,9 @@ TEST_F(onesig, is_not_queued_while_it_is_ignored)
 	ASSERT_EQ(0, sigprocmask(SIG_UNBLOCK, &mask, NULL));
 	ASSERT_EQ(0, put_byte(self->pipe[1]));
 	EXPECT_EQ(0, signal_is_waiting(self->signo));
+	/* Nobody was woken to throw it away, either. */
+	ASSERT_EQ(0, dep_request(self->set, DEVEPOLL_STATS, &stats));
+	EXPECT_EQ(0, stats.events);
 	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &mask, NULL));
 	ASSERT_NE(SIG_ERR, signal(self->signo, SIG_DFL));
 	ASSERT_EQ(0, put_byte(self->pipe[1]));
@@ -408,6 +412,58 @@ TEST(a_thread_that_waits_for_it_is_woken)
 		ASSERT_EQ(0, put_byte(fds[1]));
 		EXPECT_EQ(fds[0], task_join(&task));
 	}
+}
+
+static long call_read(void *arg)
+{
+	struct signalfd_siginfo ssi;
+	int sfd = *(int *)arg;
+
+	return read(sfd, &ssi, sizeof(ssi)) == sizeof(ssi) ? ssi.ssi_fd :
+							     -errno;
+}
+
+TEST(a_thread_that_reads_it_from_a_signalfd_is_woken)
+{
+	int set, sfd, fds[2], i;
+	struct task task;
+	sigset_t mask;
+
+	NEEDS_THREADS();
+	set = onesig_with_pipe(ONESIG_SIGNAL, fds, 0);
+	ASSERT_LE(0, set);
+	sigemptyset(&mask);
+	sigaddset(&mask, ONESIG_SIGNAL);
+	sfd = signalfd(-1, &mask, SFD_CLOEXEC);
+	ASSERT_LE(0, sfd);
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, task_start(&task, call_read, &sfd));
+		ASSERT_EQ(0, await_sleep(task.tid, SYS_read));
+		ASSERT_EQ(0, put_byte(fds[1]));
+		ASSERT_EQ(fds[0], task_join(&task));
+	}
+	close(sfd);
+}
+
+/* More than are sent in one go, by an interrupt and by a worker. */
+#define NUMBERS		500
+
+TEST(one_event_is_told_of_all_numbers_of_its_file)
+{
+	int set, event = eventfd_new(), i, n = 0;
+	siginfo_t info;
+
+	ASSERT_EQ(0, raise_fd_limit(NUMBERS + 100));
+	set = onesig_open(ONESIG_SIGNAL, 0);
+	ASSERT_LE(0, set);
+	for (i = 0; i < NUMBERS; i++)
+		ASSERT_EQ(8, dep_write_one(set, dup(event), POLLIN));
+	ASSERT_EQ(0, eventfd_post(event));
+	while (n < NUMBERS &&
+	       onesig_take(ONESIG_SIGNAL, &info, SOON_MS) == ONESIG_SIGNAL)
+		n++;
+	EXPECT_EQ(NUMBERS, n);
+	close(set);
 }
 
 /*

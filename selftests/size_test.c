@@ -247,6 +247,27 @@ TEST_F(size, of_a_change_that_is_larger_is_the_step)
 	}
 }
 
+/* A wrong step would meet zeros here, which make a change of another kind. */
+TEST_F(size, of_a_change_that_is_a_little_larger_is_the_step)
+{
+	struct {
+		struct devepoll_change change;
+		uint64_t more;
+	} wide[2] = {
+		{ .change = CHANGE(ADD, self->event, EPOLLOUT) },
+		{ .change = CHANGE(DEL, self->event, 0) },
+	};
+
+	wide[1].change.data = 0;
+	self->ctl.ctl.changes = address_of(wide);
+	self->ctl.ctl.change_size = sizeof(wide[0]);
+	self->ctl.ctl.nr = 2;
+	EXPECT_EQ(2, do_ctl(sizeof(struct devepoll_ctl)));
+	EXPECT_EQ(0, self->ctl.ctl.nr_failed);
+	EXPECT_EQ(0, wide[0].change.result);
+	EXPECT_EQ(0, wide[1].change.result);
+}
+
 TEST_F(size, of_a_change_with_something_unknown_ends_the_batch)
 {
 	struct {

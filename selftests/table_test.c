@@ -18,7 +18,6 @@
 #include "eset.h"
 #include "limits.h"
 
-#define WATCHES_FILE	"/sys/module/devepoll/parameters/max_user_watches"
 #define EPOLL_FILE	"/proc/sys/fs/epoll/max_user_watches"
 #define WATCHES		300
 #define TABLE_USER	45201

@@ -121,9 +121,10 @@ TEST_F(uring_consume, event_that_a_poll_of_the_ring_saw_is_there)
 	sqe->user_data = WAIT;
 	ASSERT_EQ(0, consumer_make(variant->consumer, &self->probe));
 	ASSERT_EQ(0, ring_submit(&self->ring));
-	EXPECT_EQ(POLLIN, POLLIN & ring_result(&self->ring, WAIT));
-	EXPECT_EQ(variant->consumer->events, variant->consumer->events &
-		  eset_wait_one(&self->set, self->probe.fd, 0));
+	EXPECT_EQ(POLLIN, told_of(POLLIN, ring_result(&self->ring, WAIT)));
+	EXPECT_EQ(variant->consumer->events,
+		  told_of(variant->consumer->events,
+			  eset_wait_one(&self->set, self->probe.fd, 0)));
 }
 
 TEST_F(uring_consume, event_is_shot_into_an_untouched_buffer)
