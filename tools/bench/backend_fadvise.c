@@ -3,110 +3,19 @@
  * The operations of the benchmark on /dev/epoll with the calls of epoll, as in
  * a program that is linked with the library or preloads it.
  */
-#include "backend.h"
-
-#include <err.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <devepoll_epoll.h>
 
-struct set {
-	int fd;
-	int nfds;
-	struct epoll_event *events;
-};
-
-static struct set *set_open(int nfds)
-{
-	struct set *set = calloc(1, sizeof(*set));
-
-	if (!set)
-		err(1, "calloc");
-	set->nfds = nfds;
-	set->events = calloc(nfds, sizeof(*set->events));
-	set->fd = devepoll_epoll_create1(EPOLL_CLOEXEC);
-	if (!set->events || set->fd < 0)
-		err(1, "devepoll_epoll_create1");
-	return set;
-}
-
-static void set_close(struct set *set)
-{
-	close(set->fd);
-	free(set->events);
-	free(set);
-}
-
-static inline bool change(struct set *set, int op, const int *fds, int n,
-			  unsigned int events)
-{
-	bool ok = true;
-	int i;
-
-	for (i = 0; i < n; i++) {
-		struct epoll_event ev = { .events = events };
-
-		ev.data.fd = fds[i];
-		if (devepoll_epoll_ctl(set->fd, op, fds[i], &ev))
-			ok = false;
-	}
-	return ok;
-}
-
-static bool set_add(struct set *set, const int *fds, int n)
-{
-	return change(set, EPOLL_CTL_ADD, fds, n, EPOLLIN | EPOLLET);
-}
-
-static bool set_modify(struct set *set, const int *fds, int n)
-{
-	return change(set, EPOLL_CTL_MOD, fds, n,
-		      EPOLLIN | EPOLLHUP | EPOLLET);
-}
-
-static bool set_add_level(struct set *set, const int *fds, int n)
-{
-	return change(set, EPOLL_CTL_ADD, fds, n, EPOLLIN);
-}
-
-static bool set_modify_level(struct set *set, const int *fds, int n)
-{
-	return change(set, EPOLL_CTL_MOD, fds, n, EPOLLIN | EPOLLHUP);
-}
-
-static bool set_remove(struct set *set, const int *fds, int n)
-{
-	return change(set, EPOLL_CTL_DEL, fds, n, 0);
-}
-
-static int set_wait(struct set *set, int timeout)
-{
-	int i, n;
-
-	n = devepoll_epoll_wait(set->fd, set->events, set->nfds, timeout);
-	for (i = 0; i < n; i++)
-		consume(set->events[i].data.fd, set->events[i].events);
-	return n;
-}
+#define call_create1	devepoll_epoll_create1
+#define call_ctl	devepoll_epoll_ctl
+#define call_wait	devepoll_epoll_wait
+#include "backend_epoll.h"
 
 const struct backend backend_fadvise = {
 	.name = "/dev/epoll by epoll's calls",
-	.open = set_open,
-	.close = set_close,
-	.add = set_add,
-	.modify = set_modify,
-	.remove = set_remove,
-	.wait = set_wait,
+	EDGE_OPERATIONS,
 };
 
 const struct backend backend_fadvise_level = {
 	.name = "/dev/epoll by epoll's calls, level-triggered",
-	.level = true,
-	.open = set_open,
-	.close = set_close,
-	.add = set_add_level,
-	.modify = set_modify_level,
-	.remove = set_remove,
-	.wait = set_wait,
+	LEVEL_OPERATIONS,
 };
