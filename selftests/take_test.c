@@ -9,52 +9,9 @@
 
 #include "kselftest_harness.h"
 
-#include "eset.h"
+#include "files.h"
 
-#define FILES 10
-
-FIXTURE(take) {
-	struct eset set;
-	int events[FILES];
-};
-
-ESET_VARIANTS(take);
-
-FIXTURE_SETUP(take)
-{
-	int i;
-
-	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
-		TH_LOG("no %s here", variant->ops->name);
-	for (i = 0; i < FILES; i++) {
-		self->events[i] = eventfd_new();
-		ASSERT_LE(0, self->events[i]);
-	}
-}
-
-FIXTURE_TEARDOWN(take)
-{
-	eset_close(&self->set);
-}
-
-/* Adds all files, with their index as data; 0 or -errno. */
-static int add_all(struct eset *set, const int *files, uint32_t events)
-{
-	int i, ret = 0;
-
-	for (i = 0; i < FILES && !ret; i++)
-		ret = eset_ctl(set, EPOLL_CTL_ADD, files[i], events, i);
-	return ret;
-}
-
-static int post_all(const int *files)
-{
-	int i, ret = 0;
-
-	for (i = 0; i < FILES && !ret; i++)
-		ret = eventfd_post(files[i]);
-	return ret;
-}
+FILES_FIXTURE(take)
 
 TEST_F(take, takes_no_more_than_asked_for)
 {
