@@ -17,10 +17,21 @@
 
 static struct kmem_cache *item_cache;
 
+/*
+ * A cache with a constructor is exempt from init_on_alloc, which would clear
+ * the item at each add.  So dep_item_new() sets every field.
+ */
+static void item_construct(void *memory)
+{
+	struct dep_item *item = memory;
+
+	*item = (struct dep_item) {};
+}
+
 int __init dep_item_cache_init(void)
 {
 	item_cache = kmem_cache_create("devepoll_item", sizeof(struct dep_item),
-				       0, SLAB_ACCOUNT, NULL);
+				       0, SLAB_ACCOUNT, item_construct);
 	return item_cache ? 0 : -ENOMEM;
 }
 

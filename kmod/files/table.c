@@ -45,6 +45,21 @@ static void watch_free(struct dep_watch *watch)
 	kmem_cache_free(watch_cache, watch);
 }
 
+/*
+ * What stays for as long as the memory is in the cache: a watch is freed with
+ * its locks free and its first entry in no wait queue.  watch_new() sets the
+ * rest; a cache with a constructor is exempt from init_on_alloc.
+ */
+static void watch_construct(void *memory)
+{
+	struct dep_watch *watch = memory;
+
+	*watch = (struct dep_watch) {};
+	spin_lock_init(&watch->lock);
+	mutex_init(&watch->arm);
+	dep_wait_init(&watch->wait, watch);
+}
+
 static struct dep_watch *watch_new(struct file *file)
 {
 	struct dep_watch *watch;
@@ -54,13 +69,12 @@ static struct dep_watch *watch_new(struct file *file)
 		return NULL;
 	INIT_HLIST_NODE(&watch->node);
 	watch->file = file;
-	spin_lock_init(&watch->lock);
 	watch->nr_items = 0;
 	watch->nr_waits = 1;
 	watch->nr_exclusive = 0;
 	INIT_LIST_HEAD(&watch->items);
-	mutex_init(&watch->arm);
-	dep_wait_init(&watch->wait, watch);
+	watch->wait.head = NULL;
+	watch->wait.next = NULL;
 	return watch;
 }
 
@@ -356,7 +370,7 @@ int __init dep_watch_init(void)
 {
 	watch_cache = kmem_cache_create("devepoll_watch",
 					sizeof(struct dep_watch), 0,
-					SLAB_ACCOUNT, NULL);
+					SLAB_ACCOUNT, watch_construct);
 	if (!watch_cache || dep_waitqueue_init() || table_init()) {
 		dep_watch_exit();
 		return -ENOMEM;
