@@ -11,14 +11,18 @@
 
 #include "files/filekind.h"
 
-static bool file_is_on(const struct file *file, unsigned long magic)
+static unsigned long file_magic(const struct file *file)
 {
-	return file_inode(file)->i_sb->s_magic == magic;
+	return file_inode(file)->i_sb->s_magic;
 }
 
-static bool file_is_named(const struct file *file, const char *name)
+/* @name is a constant: nearly all names differ from it by their length. */
+static __always_inline bool file_is_named(const struct file *file,
+					  const char *name)
 {
-	return !strcmp(file->f_path.dentry->d_name.name, name);
+	const struct qstr *own = &file->f_path.dentry->d_name;
+
+	return own->len == strlen(name) && !memcmp(own->name, name, own->len);
 }
 
 /**
@@ -32,7 +36,7 @@ static bool file_is_named(const struct file *file, const char *name)
  */
 bool dep_file_is_epoll(const struct file *file)
 {
-	return file_is_on(file, ANON_INODE_FS_MAGIC) &&
+	return file_magic(file) == ANON_INODE_FS_MAGIC &&
 	       file_is_named(file, "[eventpoll]");
 }
 
@@ -50,7 +54,7 @@ bool dep_file_is_epoll(const struct file *file)
  */
 bool dep_file_consumes(const struct file *file)
 {
-	switch (file_inode(file)->i_sb->s_magic) {
+	switch (file_magic(file)) {
 	case ANON_INODE_FS_MAGIC:
 		return file_is_named(file, "[perf_event]");
 	case PROC_SUPER_MAGIC:
