@@ -133,7 +133,9 @@ static int watch_join(struct dep_item *item, bool exempt)
 static void watch_drop(struct dep_watch *watch, struct dep_item *item)
 {
 	/* Nobody can find it, and the caller's reference keeps the file. */
+	rcu_read_lock();
 	dep_watch_disarm(watch);
+	rcu_read_unlock();
 	list_del_init(&item->link);
 	watch_free(watch);
 }

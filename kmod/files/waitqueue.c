@@ -30,13 +30,13 @@ static void wait_disarm(struct dep_wait *wait)
 {
 	wait_queue_head_t *head;
 
-	/* RCU keeps a head alive that POLLFREE is taking away this moment. */
-	rcu_read_lock();
 	/* Pairs with the release in wait_pollfree(). */
 	head = smp_load_acquire(&wait->head);
-	if (head)
-		remove_wait_queue(head, &wait->entry);
-	rcu_read_unlock();
+	if (head) {
+		spin_lock_irq(&head->lock);
+		__remove_wait_queue(head, &wait->entry);
+		spin_unlock_irq(&head->lock);
+	}
 }
 
 /**
@@ -46,12 +46,19 @@ static void wait_disarm(struct dep_wait *wait)
  * When it returns no wake function of the watch runs, or will.
  *
  * Context: process; dep_bucket.lock held, or nobody can find the watch and the
- * caller has a reference on the file: so its wait queues don't go away.
+ * caller has a reference on the file, and rcu_read_lock(): so its wait queues
+ * don't go away.
  */
 void dep_watch_disarm(struct dep_watch *watch)
 {
 	struct dep_wait *wait;
 
+	/*
+	 * RCU keeps a head alive that POLLFREE is taking away this moment.  A
+	 * spin lock, which switches preemption off, will do.
+	 */
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(),
+			 "a wait-queue head may be freed");
 	for (wait = &watch->wait; wait; wait = wait->next)
 		wait_disarm(wait);
 }
@@ -121,7 +128,9 @@ static void queue_on(struct file *file, wait_queue_head_t *head,
 		goto out;
 	}
 	WRITE_ONCE(wait->head, head);
-	add_wait_queue(head, &wait->entry);
+	spin_lock_irq(&head->lock);
+	__add_wait_queue(head, &wait->entry);
+	spin_unlock_irq(&head->lock);
 out:
 	mutex_unlock(&arming->watch->arm);
 }
