@@ -14,6 +14,9 @@
 struct dep_wait;
 struct dep_watch;
 
+/* What every file is told, asked for or not. */
+#define DEP_KEY_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
+
 /**
  * dep_item_key() - what ->poll() of an item's file is told
  * @item: the item; dep_instance.mtx of its set is held, or nobody else sees it
@@ -29,7 +32,7 @@ static inline __poll_t dep_item_key(const struct dep_item *item)
 	u32 mode = item->inst->extended ? item->mode & ~DEP_MODE_OWN :
 					  DEP_MODE_EDGE;
 
-	return (__force __poll_t)(item->events | mode) | EPOLLERR | EPOLLHUP;
+	return (__force __poll_t)(item->events | mode | DEP_KEY_ALWAYS);
 }
 
 void dep_wait_init(struct dep_wait *wait, struct dep_watch *watch);

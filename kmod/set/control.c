@@ -64,7 +64,8 @@ static int interest_change(struct dep_item *item, u16 events)
 	interest_replace(item, events);
 	/* Also one that fails below, for want of memory. */
 	item->inst->stats.mods++;
-	if (!(events & ~before))
+	/* Of the last two the file is told in any case. */
+	if (!(events & ~(before | DEP_KEY_ALWAYS)))
 		return 0;
 	err = dep_watch_arm(item, &ready);
 	if (!err && !(item->mode & DEP_MODE_KEEP))
