@@ -45,7 +45,7 @@ static int device_open(struct inode *inode, struct file *file)
 	inst->file = file;
 	dep_stats_join(inst);
 	file->private_data = inst;
-	/* As the fds of epoll_create(2): no offset could be large. */
+	/* As for fds of epoll_create(2): there are no offsets to be large. */
 	file->f_flags &= ~O_LARGEFILE;
 	return stream_open(inode, file);
 }
@@ -62,7 +62,7 @@ static int devpoll_open(struct inode *inode, struct file *file)
 	dep_stats_join(inst);
 	file->private_data = inst;
 	stream_open(inode, file);
-	/* Programs written for Solaris use pwrite(2); where does not matter. */
+	/* Programs for Solaris use pwrite(2); the offset does not matter. */
 	file->f_mode |= FMODE_PWRITE;
 	return 0;
 }
@@ -94,8 +94,8 @@ static int reopened_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Makes a further open of the set.  The caller has one, so the first is there;
- * opening the node, or the fd in /proc, would make another set.
+ * Makes a further open of the set.  The caller has an open, so the first one
+ * exists; opening the node, or the fd in /proc, would make another set.
  */
 static long device_reopen(struct file *file, unsigned long flags)
 {
@@ -185,7 +185,7 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 }
 
 /*
- * What has no meaning may have one in a later kernel, and nothing is cut off
+ * Refuses what may get a meaning in a later kernel, and what would be cut off
  * in silence, as ioctl(2) does with the int that EP_ALLOC takes.
  */
 static bool fadvise_takes(unsigned int request, loff_t offset, loff_t len)
@@ -202,9 +202,9 @@ static bool fadvise_takes(unsigned int request, loff_t offset, loff_t len)
 }
 
 /*
- * The fadvise entry.  Unlike ioctl(2) and write(2), fadvise64(2) does not call
- * the security modules each time; the check at open(2) stands for this file,
- * as it does for epoll_wait(2).
+ * The fast path.  Unlike ioctl(2) and write(2), fadvise64(2) does not call the
+ * security modules each time; the check at open(2) stands for this file, as it
+ * does for epoll_wait(2).
  */
 static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 			  int advice)
@@ -236,13 +236,13 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 {
 	struct dep_instance *inst = file->private_data;
 
-	/* To be asked is to be waited for. */
+	/* poll(2) is a wait, and needs an open for reading. */
 	if (!(file->f_mode & FMODE_READ))
 		return EPOLLERR;
 	poll_wait(file, &inst->poll_queue, table);
 	/*
-	 * After queueing: pairs with the look at the queue in its irq_work.
-	 * Before asking: what comes meanwhile must wake us.
+	 * After queueing: pairs with the test of the queue in relay_serve().
+	 * Before the files are polled: what comes meanwhile must wake us.
 	 */
 	spin_lock_irq(&inst->lock);
 	inst->polled = true;
@@ -263,7 +263,7 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	.unlocked_ioctl = device_ioctl,		\
 	.compat_ioctl = device_ioctl
 
-/* One after the other, for dep_instance_of(). */
+/* In one array, for dep_instance_of(). */
 static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 	{
 		DEVICE_OPERATIONS,
@@ -287,7 +287,7 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 
 /*
  * In the order in which they get their minors: where dynamic ones count down,
- * /dev/epoll is not left without its own by /dev/poll.
+ * /dev/poll must not take that of /dev/epoll.
  */
 static struct miscdevice device_nodes[DEP_NODES] = {
 	{
@@ -305,21 +305,21 @@ static struct miscdevice device_nodes[DEP_NODES] = {
 
 /*
  * No alias of a node: at boot depmod's list would become nodes of a fixed minor
- * and mode 0600, which the kernel leaves as they are when the module is loaded.
- * Where minors of old kernels are dynamic, such a node may be another driver's.
+ * and mode 0600, which the kernel does not change when the module is loaded.
+ * On old kernels, with dynamic minors, such a node may be another driver's.
  */
 
-/* So many are registered. */
+/* How many are registered. */
 static size_t device_nr_nodes;
 
 /**
  * dep_device_register() - make the nodes
  * @mode: their permissions
  *
- * Once the first is registered anybody may open it, so nothing that comes
- * after may make the loading fail: it does without the second.
+ * Once the first is registered, anybody may open it, so no later step may make
+ * the loading fail: the module does without the second node.
  *
- * Return: 0, or what misc_register() says of the first.
+ * Return: 0, or an error of misc_register() for the first node.
  */
 int __init dep_device_register(umode_t mode)
 {

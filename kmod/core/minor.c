@@ -30,8 +30,8 @@ static const struct file_operations holder_fops = {
 }
 
 /*
- * On old kernels, these hold for a moment the dynamic minors that have to be
- * given out before it is the turn of ours.
+ * They request minors.  On old kernels, they hold for a moment the dynamic ones
+ * that have to be given out before it is the turn of ours.
  */
 static struct miscdevice minor_holders[] __initdata = {
 	HOLDER(0), HOLDER(1), HOLDER(2), HOLDER(3),

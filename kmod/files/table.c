@@ -88,18 +88,18 @@ static bool watch_has_room(struct dep_watch *watch, const struct dep_item *item,
 	lockdep_assert_held(&watch->lock);
 	if (exempt)
 		return watch->nr_items < most;
-	/* Were all of them his, it would be no matter yet. */
+	/* There would be room even if all of them were this person's. */
 	if (likely(dep_person_may_take(watch->nr_items, watch->nr_items, most)))
 		return true;
-	/* B keeps their sets.  It is less than a wake-up does with as many. */
+	/* B keeps their sets.  A wake-up does more with as many items. */
 	list_for_each_entry(other, &watch->items, link)
 		own += dep_person_is(other->inst->person, item->inst->person);
 	return dep_person_may_take(own, watch->nr_items, most);
 }
 
 /*
- * Puts the item on the watch that its file has; -ENOENT if it has none, -ENOSPC
- * if there are too many.
+ * Puts the item on the file's watch; -ENOENT if it has none, -ENOSPC if there
+ * are too many items.
  */
 static int watch_join(struct dep_item *item, bool exempt)
 {
@@ -185,7 +185,7 @@ static bool watch_publish(struct dep_watch *watch, struct dep_item *item)
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;
- * -ENOSPC: too many items on this file, of this person or of all, or too many
+ * -ENOSPC: too many items on this file, of this person or in total, or too many
  * wait queues;
  * -ENOMEM: no memory.
  */
@@ -221,9 +221,9 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 
 /**
  * dep_watch_detach() - take an item off its watch
- * @item: an unhooked item that the caller owns; not attached is fine too
+ * @item: an unhooked item that the caller owns; it need not be attached
  *
- * With the last item of a file goes its watch.
+ * The last item of a file takes its watch along.
  *
  * Context: process, no spin lock held.
  */
@@ -246,7 +246,7 @@ void dep_watch_detach(struct dep_item *item)
 		spin_lock_irq(&watch->lock);
 		list_del_init(&item->link);
 		watch->nr_exclusive -= dep_item_is_exclusive(item);
-		/* It may have been the only one that was told. */
+		/* It may have been the only one that got an event. */
 		if (item->handover)
 			dep_watch_hand_over(watch);
 		spin_unlock_irq(&watch->lock);
@@ -258,9 +258,9 @@ void dep_watch_detach(struct dep_item *item)
 }
 
 /*
- * Unhooks or buries an item whose file goes.  True if it is off the watch;
- * otherwise somebody else has unhooked it, and the last of these frees the
- * watch.
+ * Unhooks or buries an item whose file is released.  True if it is off the
+ * watch; otherwise somebody else has unhooked it, and the last of these frees
+ * the watch.
  */
 static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 {
@@ -282,7 +282,7 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 		inst->stats.closes++;
 		trace_devepoll_close(item);
 		list_del_init(&item->link);
-		/* Once it is closed a waiter may free it. */
+		/* Once it is closed, a waiter may free it. */
 		if (item->mode & DEP_MODE_TELL_CLOSED)
 			leaf = dep_item_close(item);
 		else
@@ -294,10 +294,10 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 }
 
 /**
- * dep_watch_file_gone() - the last reference on a file goes
+ * dep_watch_file_gone() - remove a file whose last reference is gone
  * @file: the file; its ->release has not been called yet
  *
- * Takes the file out of all interest sets and off all its wait queues.
+ * Takes the file out of all interest lists and us off all its wait queues.
  *
  * Context: process, possibly not preemptible; does not sleep.
  */
@@ -332,7 +332,7 @@ void dep_watch_file_gone(struct file *file)
 }
 
 /**
- * dep_watch_cost() - memory of a file that is watched once
+ * dep_watch_cost() - memory that a file takes which is watched once
  *
  * Return: bytes.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The entries that a watch has in the wait queues of its file: how they get
- * there, by ->poll(), and how they leave.
+ * The entries that a watch has in the wait queues of its file: how ->poll()
+ * puts them there, and how they leave.
  */
 #include <linux/slab.h>
 
@@ -13,9 +13,9 @@
 
 /**
  * struct dep_arming - a call of ->poll() that queues us
- * @table: what ->poll() is given
+ * @table: the argument of ->poll()
  * @watch: the watch
- * @err: why not all of its wait queues have us
+ * @err: why we are not in all of the file's wait queues
  */
 struct dep_arming {
 	poll_table table;
@@ -43,7 +43,7 @@ static void wait_disarm(struct dep_wait *wait)
  * dep_watch_disarm() - take all entries of a watch off their wait queues
  * @watch: the watch
  *
- * When it returns no wake function of the watch runs, or will.
+ * When it returns, no wake function of the watch is running, or will run.
  *
  * Context: process; dep_bucket.lock held, or nobody can find the watch and the
  * caller has a reference on the file, and rcu_read_lock(): so its wait queues
@@ -88,7 +88,7 @@ static bool watch_waits_on(struct dep_watch *watch, wait_queue_head_t *head)
 	return false;
 }
 
-/* An entry to use: the first if it is free, or one that POLLFREE emptied. */
+/* A free entry: the first one, or one whose head POLLFREE took away. */
 static struct dep_wait *watch_spare_wait(struct dep_watch *watch)
 {
 	struct dep_wait *wait, *tail;
@@ -110,7 +110,7 @@ static struct dep_wait *watch_spare_wait(struct dep_watch *watch)
 	return wait;
 }
 
-/* What ->poll() calls for each wait queue of the file. */
+/* Called by ->poll() for each wait queue of the file. */
 static void queue_on(struct file *file, wait_queue_head_t *head,
 		     poll_table *table)
 {
@@ -135,7 +135,7 @@ out:
 	mutex_unlock(&arming->watch->arm);
 }
 
-/* What it calls when the watch is in the queues already. */
+/* Called by ->poll() when the watch is in the queues already. */
 static void queue_not(struct file *file, wait_queue_head_t *head,
 		      poll_table *table)
 {
@@ -143,9 +143,9 @@ static void queue_not(struct file *file, wait_queue_head_t *head,
 
 /**
  * dep_watch_is_arming() - is this ->poll() called to queue a watch?
- * @table: what ->poll() was given, or NULL
+ * @table: the argument of ->poll(), or NULL
  *
- * Return: true if so; then dep_instance.mtx of the set that adds is held.
+ * Return: true if it is; then dep_instance.mtx of the set that adds is held.
  */
 bool dep_watch_is_arming(const poll_table *table)
 {
@@ -154,14 +154,14 @@ bool dep_watch_is_arming(const poll_table *table)
 }
 
 /**
- * dep_watch_queue() - wait on the file's wait queues and ask what is ready
+ * dep_watch_queue() - wait on the file's wait queues, and poll the file
  * @watch: the watch; the caller holds a reference on its file
- * @key: dep_item_key() of the item that this is for
+ * @key: dep_item_key() of the item for which it is polled
  * @ready: out: what ->poll() answered
  *
- * The queues may differ by the events and by the calling process (signalfd), so
- * ->poll() is called for each item; queues that the watch waits on already
- * stay.  The file may keep what the key says, so each item comes with its own.
+ * The queues may depend on the events and on the calling process (signalfd), so
+ * ->poll() is called for each item; the watch stays in queues in which it is
+ * already.  The file may remember the key, so each item is polled with its own.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;
@@ -180,13 +180,13 @@ int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
 }
 
 /**
- * dep_watch_arm() - tell the file what is wanted now, and ask it
+ * dep_watch_arm() - poll the file with the events that are wanted now
  * @item: an attached item; the caller holds a reference on its file
  * @ready: out: what ->poll() answered
  *
- * Some files queue, or note who waits, only for the events asked for: a
- * datagram socket wakes a sender that asked for EPOLLOUT.  A change of mode
- * alone is told to the file too, but does not queue.
+ * Some files queue a poller, or note that there is one, only for the events
+ * asked for: a datagram socket wakes a sender that asked for EPOLLOUT.  The
+ * file learns of a change of the mode alone, too, but nothing is queued for it.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;

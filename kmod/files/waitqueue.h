@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The entries that a watch has in the wait queues of its file.
- */
+/* The entries that a watch has in the wait queues of its file. */
 #ifndef DEVEPOLL_WAITQUEUE_H
 #define DEVEPOLL_WAITQUEUE_H
 
@@ -18,12 +16,13 @@ struct dep_watch;
 #define DEP_KEY_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
 
 /**
- * dep_item_key() - what ->poll() of an item's file is told
- * @item: the item; dep_instance.mtx of its set is held, or nobody else sees it
+ * dep_item_key() - the key with which an item's file is polled
+ * @item: the item; dep_instance.mtx of its set is held, or nobody else can
+ *	reach it
  *
- * The same as in-tree epoll tells, how the events are watched included: since
- * 7.3 a pipe wakes for each write only whom it has seen to be edge-triggered.
- * In a set of 2001 and in a signal set all items are, whatever was asked for.
+ * It is the same as in-tree epoll's and includes the mode: since 7.3, a pipe
+ * wakes for each write only a poller that it knows to be edge-triggered.  In
+ * sets of 2001 and signal sets all items are, whatever was asked for.
  *
  * Return: the events and modes.
  */

@@ -10,8 +10,8 @@
 #include "files/watch.h"
 
 /*
- * The less common wake-up: somebody sleeps or polls the set, or the file must
- * be asked, since the key says nothing or claims what it can't know.
+ * The less common wake-up: a task sleeps on the set or polls it, or the file
+ * must be polled, since the key says nothing or claims what it can't know.
  */
 static __always_inline void watch_notify_more(struct dep_item *item,
 					      __poll_t key, bool many)
@@ -69,7 +69,7 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key,
 	spin_unlock(&inst->lock);
 }
 
-/* So many items that whoever sleeps for them is woken by the relay? */
+/* Are there so many items that the relay has to wake their sleeping waiters? */
 static bool watch_has_many(const struct dep_watch *watch)
 {
 	/* Without B: it need not be exact. */
@@ -77,8 +77,8 @@ static bool watch_has_many(const struct dep_watch *watch)
 }
 
 /*
- * Thousands of sets may watch a file: with no calls that can be spared, so that
- * it stays within what one event may cost.
+ * Thousands of sets may watch a file.  To stay within what one event may cost,
+ * this makes no call that can be spared.
  */
 static __always_inline void watch_notify_all(struct dep_watch *watch,
 					     __poll_t key)
@@ -91,17 +91,17 @@ static __always_inline void watch_notify_all(struct dep_watch *watch,
 		watch_notify(item, key, many);
 }
 
-/* Wakes somebody who sleeps for this item, if there is anyone. */
+/* Wakes a task that sleeps for this item, if there is one. */
 static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
 {
 	struct dep_instance *inst = item->inst;
 	bool woken;
 
-	/* Without the lock, to be short: who comes now may have come later. */
+	/* Not locked, to be fast: one that comes now may have come later. */
 	if (!READ_ONCE(inst->nr_waiters))
 		return false;
 	spin_lock(&inst->lock);
-	/* One that wants several events may sleep on. */
+	/* A waiter that wants several events may sleep on. */
 	woken = dep_instance_has_sleeper(inst) &&
 		(key & ~EPOLL_URING_WAKE ? item->events & (__force u16)key :
 					   item->events);
@@ -114,8 +114,9 @@ static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
 }
 
 /*
- * One of the exclusive items is enough, if somebody sleeps for it; it goes
- * behind the others then.  If nobody does, the first to come shall find it.
+ * The event goes to one exclusive item for which a task sleeps, and this item
+ * moves behind the others.  If there is none, the first waiter to come must
+ * find the event in any of them.
  */
 static noinline void watch_notify_exclusive(struct dep_watch *watch,
 					    __poll_t key)
@@ -144,13 +145,13 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 static noinline void wait_pollfree(struct dep_wait *wait)
 {
 	list_del_init(&wait->entry.entry);
-	/* Pairs with wait_disarm(); who calls it may free us right after. */
+	/* Pairs with wait_disarm(), whose caller may free us right after. */
 	smp_store_release(&wait->head, NULL);
 }
 
 /**
  * dep_watch_hand_over() - an exclusive item leaves with an event
- * @watch: its watch; the others like it shall ask
+ * @watch: its watch; the other exclusive items get the event instead
  *
  * Context: dep_watch.lock held.
  */
