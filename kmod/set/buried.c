@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Items of /dev/poll whose number is not open, in the set nevertheless.
- */
+/* Items of /dev/poll that are in the set although their number is not open. */
 #include <linux/compiler.h>
 #include <linux/err.h>
 
@@ -12,7 +10,7 @@
 #include "set/lookup.h"
 #include "set/owner.h"
 
-/* An item without a file, in the set from the first. */
+/* Adds an item that has no file from the start. */
 static int interest_add_buried(struct dep_instance *inst,
 			       const struct dep_change *ch)
 {
@@ -41,11 +39,11 @@ static int interest_add_buried(struct dep_instance *inst,
 }
 
 /**
- * dep_interest_bury() - let a number that is not open stand in the set
+ * dep_interest_bury() - put a number that is not open into the set
  * @inst: the instance, of /dev/poll
- * @ch: the number, and what is asked for; with DEP_MODE_STAY
+ * @ch: the number, and the events asked for; with DEP_MODE_STAY
  *
- * It is reported as such until it is removed, or written when it is open.
+ * It is reported as not open until it is removed, or written when it is open.
  *
  * Context: process, dep_instance.mtx held.
  * Return: 0, or

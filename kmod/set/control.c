@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The changes that programs ask for: one of the kind of epoll_ctl(2), or an
+ * The changes that programs request: one like those of epoll_ctl(2), or an
  * entry of a write() of 2001, which adds an fd or replaces its events.
  */
 #include <linux/file.h>
@@ -19,7 +19,7 @@
 #include "set/interest.h"
 #include "set/lookup.h"
 
-/* What may go with EPOLLEXCLUSIVE, as epoll_ctl(2) has it. */
+/* The bits that EPOLLEXCLUSIVE permits, as in epoll_ctl(2). */
 #define DEP_EXCLUSIVE_EVENTS \
 	((__force u16)(EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP))
 #define DEP_EXCLUSIVE_MODES \
@@ -34,8 +34,8 @@ static void interest_replace(struct dep_item *item, u16 events)
 }
 
 /*
- * A change was taken back.  What happened while it was tried was measured by
- * what it asked for, so the file has to be asked.
+ * A change was taken back.  While it was tried, wake-ups were compared with the
+ * events that it asked for, so the file has to be polled.
  */
 static void interest_must_poll(struct dep_item *item)
 {
@@ -53,7 +53,7 @@ static void interest_must_poll(struct dep_item *item)
 
 /*
  * As in 2001 a change makes no event: what is ready already is not posted.
- * What happens from now on is, so the events come before the file is told.
+ * What happens from now on is, so the events are set before the file is told.
  */
 static int interest_change(struct dep_item *item, u16 events)
 {
@@ -62,7 +62,7 @@ static int interest_change(struct dep_item *item, u16 events)
 	int err;
 
 	interest_replace(item, events);
-	/* Also one that fails below, for want of memory. */
+	/* Counts a change that fails below for want of memory, too. */
 	item->inst->stats.mods++;
 	/* Of the last two the file is told in any case. */
 	if (!(events & ~(before | DEP_KEY_ALWAYS)))
@@ -75,7 +75,7 @@ static int interest_change(struct dep_item *item, u16 events)
 		item->events = before;
 		interest_must_poll(item);
 	}
-	/* What the file told of now, and will not again, happened before. */
+	/* The file will not repeat this answer, so it counts as from before. */
 	if (item->mode & DEP_MODE_KEEP)
 		dep_item_post(item, ready & before, false);
 	spin_unlock_irq(&item->inst->lock);
@@ -91,7 +91,7 @@ static void item_set(struct dep_item *item, const struct dep_change *ch)
 						   item->inst->sink->needs_poll;
 }
 
-/* Who is on the ready list already has woken everybody. */
+/* An item that is on the ready list already has woken everybody. */
 static void interest_post_again(struct dep_item *item, u16 ready)
 {
 	struct dep_instance *inst = item->inst;
@@ -102,7 +102,7 @@ static void interest_post_again(struct dep_item *item, u16 ready)
 		inst->sink->post(inst, item, ready & item->events);
 }
 
-/* As epoll does, this tells what is ready already. */
+/* As epoll does, this reports what is ready already. */
 static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 {
 	struct dep_instance *inst = item->inst;
@@ -114,7 +114,7 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 	u16 ready, revents;
 	int err;
 
-	/* What happens from now on counts, so this comes before the asking. */
+	/* Set before the poll, since what happens from now on counts. */
 	spin_lock_irq(&inst->lock);
 	item_set(item, ch);
 	revents = item->revents;
@@ -132,7 +132,7 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 		interest_must_poll(item);
 	} else {
 		inst->stats.mods++;
-		/* What the file will not say again is as good as said now. */
+		/* The file won't repeat them, so they count as said now. */
 		if (item->mode & DEP_MODE_KEEP)
 			ready |= revents;
 		interest_post_again(item, ready);
@@ -151,19 +151,19 @@ static int interest_set_file(struct dep_instance *inst, struct file *file,
 	if (item)
 		return interest_change(item, events);
 	/*
-	 * One that can't be polled counts, as in 2001: to poll(2) it is always
-	 * ready, and that is posted now and never again.
+	 * A file that can't be polled counts, as in 2001: to poll(2) it is
+	 * always ready, and that is posted now and never again.
 	 */
 	return dep_interest_add(inst, file, &ch);
 }
 
 /**
- * dep_interest_set() - add an fd, or change the events it is asked for
+ * dep_interest_set() - add an fd, or change the events asked for
  * @inst: the instance
  * @fd: the number, in the files of the caller
  * @events: the events
  *
- * What is ready already when a file is added is posted.  A change posts
+ * For a file that is added, what is ready already is posted.  A change posts
  * nothing.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
@@ -187,7 +187,7 @@ int dep_interest_set(struct dep_instance *inst, int fd, u16 events)
 	return err;
 }
 
-/* What epoll_ctl(2) has against it, in its order. */
+/* The checks of epoll_ctl(2), in its order. */
 static int interest_check(struct dep_instance *inst, struct file *file,
 			  const struct dep_change *ch)
 {
@@ -196,7 +196,7 @@ static int interest_check(struct dep_instance *inst, struct file *file,
 	/* To /dev/poll, as to poll(2), these are always ready. */
 	if (!file_can_poll(file) && !inst->devpoll)
 		return -EPERM;
-	/* A set that can't be waited for can't be waited for in another. */
+	/* A set that can't be waited on can't be waited on through another. */
 	if (inner && !(file->f_mode & FMODE_READ))
 		return -EPERM;
 	if (inner == inst || !ch->op || ch->op > DEVEPOLL_MOD)
@@ -219,7 +219,7 @@ static int interest_change_file(struct dep_instance *inst, struct file *file,
 	err = interest_check(inst, file, ch);
 	if (err)
 		return err;
-	/* What can be removed has been. */
+	/* dep_interest_change() has removed what can be removed. */
 	if (ch->op == DEVEPOLL_DEL)
 		return -ENOENT;
 	item = dep_interest_find(inst, file, ch->fd);
@@ -237,13 +237,13 @@ static int interest_change_file(struct dep_instance *inst, struct file *file,
  * @inst: the instance
  * @ch: the change; its bits are known ones
  *
- * A number that does not name the file it was added with any more is not in
- * the set, but can be removed nevertheless, by the process that added it.  Of
- * what another process added under the same number nothing is touched, unless
- * it is the same file.  What is ready is posted.
+ * A number that no longer names the file with which it was added is not in the
+ * set, but the process that added it can still remove it.  An item that another
+ * process added under the same number is not touched, unless it has the same
+ * file.  What is ready is posted.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: 0, or what struct devepoll_change says.
+ * Return: 0, or a result of struct devepoll_change.
  */
 int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch)
 {
@@ -251,7 +251,7 @@ int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch)
 	int err;
 
 	lockdep_assert_held(&inst->mtx);
-	/* Whatever the number names now, what it named before can go. */
+	/* What the number named before can go, whatever it names now. */
 	if (ch->op == DEVEPOLL_DEL && dep_interest_remove(inst, ch->fd))
 		return 0;
 	f = fdget(ch->fd);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The fast path of epoll_wait(2): it takes ordinary items off the ready list,
- * polls their files and writes the events, with no call into another file of
+ * polls their files and writes the events, without a call into another file of
  * the module.  It stops at the first item that is not ordinary, and at memory
- * that is not there; a pass (pass.c) goes on from where it stopped.
+ * that is not there; a pass (pass.c) continues where it stopped.
  *
  * It does what a pass does, and nothing else: a module that is built with
- * DEVEPOLL_NO_FAST_PATH=1 leaves everything to the passes, and the same tests
- * must hold for it.
+ * DEVEPOLL_NO_FAST_PATH=1 leaves everything to the passes, and must pass the
+ * same tests.
  */
 #include <linux/fdtable.h>
 #include <linux/nospec.h>
@@ -16,7 +16,7 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-/* It needs the others. */
+/* This header needs the others. */
 #include <linux/eventpoll.h>
 
 #include "core/compat.h"
@@ -68,16 +68,16 @@ struct fast_batch {
 };
 
 /**
- * struct fast_wait - one call; nobody takes its address, so it is in registers
+ * struct fast_wait - one call; its address is not taken: it is in registers
  * @inst: the instance
- * @batch: what it has in hand
- * @end: the end of what stands in @batch
+ * @batch: the items at hand
+ * @end: the end of the items in @batch
  * @to: where the next event goes
- * @left: how many more may be written
+ * @left: how many more events may be written
  * @number: number of the pass
- * @level: the end of those in @batch that go back to the list, once all that
- *	was ready has been written; they stand at its beginning
- * @over: nothing is left that this call has not met
+ * @level: the end of those in @batch that go back to the list once all ready
+ *	ones have been written; they are at its beginning
+ * @over: the list has no item left that this call has not met
  * @flags: FAST_REST and FAST_FAULT
  */
 struct fast_wait {
@@ -96,7 +96,7 @@ struct fast_wait {
  * struct fast_table - the caller's table of files, while L is held
  * @files: the table
  * @fds: its files
- * @max: how many
+ * @max: length of @fds
  */
 struct fast_table {
 	const struct files_struct *files;
@@ -117,7 +117,7 @@ fast_table_of(const struct files_struct *files)
 	};
 }
 
-/* As dep_owner_names(): the item is the caller's, and its number its file's. */
+/* As dep_owner_names(): the caller's item, whose number names its file. */
 static __always_inline bool fast_is_ordinary(const struct dep_item *item,
 					     struct fast_table table)
 {
@@ -127,7 +127,7 @@ static __always_inline bool fast_is_ordinary(const struct dep_item *item,
 		return false;
 	if (unlikely(rcu_access_pointer(table.fds[fd]) != item->file))
 		return false;
-	/* The index is 0 where the number is beyond the table. */
+	/* The index is 0 if the number is beyond the table. */
 	return likely(item->files == table.files && item->fd == fd);
 }
 
@@ -147,7 +147,7 @@ static __always_inline u32 fast_poll_item(const struct dep_item *item,
 {
 	struct file *file = item->file;
 
-	/* dep_item_key(), of a set that is not of 2001. */
+	/* dep_item_key(), for a set that is not of 2001. */
 	table->_key = (__force __poll_t)
 		(item->events | (item->mode & ~DEP_MODE_OWN));
 	/* vfs_poll(), of a file that has a ->poll(): see interest_check(). */
@@ -157,7 +157,7 @@ static __always_inline u32 fast_poll_item(const struct dep_item *item,
 static __always_inline void fast_put(struct fast_batch *batch,
 				     struct file *file)
 {
-	/* If the program has closed it meanwhile, its release is ours. */
+	/* If the program has closed the file, we have to release it. */
 	if (unlikely(!dep_file_put_not_last(file)))
 		*batch->last_end++ = file;
 }
@@ -196,7 +196,7 @@ static __always_inline void fast_take(struct fast_wait *fast,
 		else if (++gone == DEP_LOOK_BATCH)
 			break;
 	}
-	/* All at once, what stays closes the gap. */
+	/* Removes them all at once. */
 	ready->next = next;
 	next->prev = ready;
 	taken = ask - fast->batch->asks + gone;
@@ -231,7 +231,7 @@ static noinline void fast_put_all_back(struct dep_instance *inst,
 	spin_unlock_irq(&inst->lock);
 }
 
-/* As far as the memory is there this moment: nothing sleeps here. */
+/* Writes until it meets memory that is not there: nothing sleeps here. */
 static __always_inline void fast_write(struct fast_wait *fast)
 {
 	struct epoll_event __user *to = fast->to;
@@ -274,7 +274,7 @@ fault:
 	goto out;
 }
 
-/* Puts back what is watched for its level: the files are ours, so it is there. */
+/* Puts level-triggered items back: their files are ours, so they exist. */
 static __always_inline void fast_relist(struct fast_wait *fast)
 {
 	struct fast_ask *ask;
@@ -286,7 +286,7 @@ static __always_inline void fast_relist(struct fast_wait *fast)
 	}
 }
 
-/* Is there more to be taken, by this call and in this way? */
+/* Can this call take more, in this way? */
 static __always_inline bool fast_goes_on(const struct fast_wait *fast)
 {
 	return !fast->over && fast->left && !fast->flags &&
@@ -296,8 +296,8 @@ static __always_inline bool fast_goes_on(const struct fast_wait *fast)
 
 /*
  * A waiter queues itself after it has seen the list empty, and is woken for
- * what comes later.  So if nothing goes back to the list and nothing was left
- * there, there is nobody to be told of it.
+ * later items.  So if nothing goes back to the list and nothing was left there,
+ * no waiter has to be woken.
  */
 static __always_inline bool fast_is_done(const struct fast_wait *fast)
 {
@@ -305,7 +305,7 @@ static __always_inline bool fast_is_done(const struct fast_wait *fast)
 	       !fast->flags && !READ_ONCE(fast->inst->nr_waiters);
 }
 
-/* Whoever sleeps beside us shall come for what is left. */
+/* Wakes another waiter for what is left. */
 static __always_inline void fast_wake(struct dep_instance *inst)
 {
 	lockdep_assert_held(&inst->lock);
@@ -313,7 +313,7 @@ static __always_inline void fast_wake(struct dep_instance *inst)
 		dep_instance_wake(inst);
 }
 
-/* Batch after batch; begins with the instance locked, and ends without. */
+/* Batch after batch; called with the instance locked, and unlocks it. */
 static __always_inline void fast_run(struct fast_wait *fast,
 				     const struct files_struct *files)
 	__releases(&fast->inst->lock)
@@ -342,7 +342,7 @@ static __always_inline void fast_run(struct fast_wait *fast,
 	spin_unlock_irq(&inst->lock);
 }
 
-/* Takes all that there is, or as much as there is room for. */
+/* Takes all ready items, or as many as there is room for. */
 static noinline u64 fast_take_many(struct dep_instance *inst,
 				   struct epoll_event __user *to, u32 max,
 				   const struct files_struct *files)
@@ -379,7 +379,7 @@ fast_only(const struct dep_instance *inst, const struct files_struct *files)
 	return fast_is_ordinary(item, fast_table_of(files)) ? item : NULL;
 }
 
-/* As fast_write(), of one event; false if the memory is not there. */
+/* As fast_write(), for one event; false if the memory is not there. */
 static __always_inline bool fast_write_one(struct epoll_event __user *to,
 					   u32 revents, u64 data)
 {
@@ -399,7 +399,7 @@ fault:
 	return false;
 }
 
-/* The same as fast_take_many(), of one item: no more than it needs. */
+/* As fast_take_many(), but for one item, without what that does not need. */
 static __always_inline u64 fast_take_one(struct dep_instance *inst,
 					 struct epoll_event __user *to,
 					 struct dep_item *item)
@@ -439,7 +439,7 @@ static __always_inline u64 fast_take_one(struct dep_instance *inst,
 
 /*
  * Takes events.  @waiter is the caller, if it has slept.  M is taken as in
- * ready.c, where the pairs of the barriers are.
+ * ready.c, which has the other halves of the barriers.
  */
 static __always_inline u64 fast_collect(struct dep_instance *inst,
 					struct epoll_event __user *to, u32 max,
@@ -468,7 +468,7 @@ static __always_inline u64 fast_collect(struct dep_instance *inst,
 	return collected;
 }
 
-/* Lets a pass go on where the fast path has stopped. */
+/* Prepares a pass that continues where the fast path has stopped. */
 static void fast_resume(struct dep_results *results, u64 collected)
 {
 	if (!(collected & FAST_REST))
@@ -496,7 +496,7 @@ static int fast_collect_again(struct dep_instance *inst,
 	return dep_ready_collect(inst, results);
 }
 
-/* The rest of a call: what is not ordinary, or sleeps. */
+/* The rest of a call: items that are not ordinary, or a sleep. */
 static noinline int fast_wait_on(struct dep_instance *inst,
 				 struct epoll_event __user *to, u32 max,
 				 int timeout_ms, u64 collected)
@@ -522,7 +522,7 @@ static noinline int fast_wait(struct dep_instance *inst,
 			      int timeout_ms)
 {
 	u64 collected = fast_collect(inst, to, max, NULL);
-	/* Negative: with FAST_REST. */
+	/* Negative if FAST_REST is set. */
 	int nr = collected;
 
 	if (likely(nr > 0)) {

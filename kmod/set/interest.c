@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The interest set: from the fd numbers of the program to items, which are
- * added and removed here.  control.c has the changes that programs ask for.
+ * The interest list: adding and removing items.  control.c has the changes that
+ * programs request.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -18,7 +18,7 @@
 /**
  * dep_item_drop() - take an unhooked item off its watch
  * @item: the item; it may be freed after this
- * @tell: it may want a last event
+ * @tell: it may get a last event
  *
  * Context: process.
  */
@@ -38,7 +38,7 @@ void dep_item_drop(struct dep_item *item, bool tell)
 	dep_fdmap_free_leaf(leaf);
 }
 
-/* Makes an item, as far as it can be made before it is hooked. */
+/* Makes an item, up to the point where it is hooked. */
 static struct dep_item *interest_new_item(struct dep_instance *inst,
 					  struct file *file,
 					  const struct dep_change *ch)
@@ -50,7 +50,7 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 
 	if (dep_file_is_epoll(file) || (inner && !inst->extended))
 		return ERR_PTR(-ELOOP);
-	/* It may shrink this moment, but not grow. */
+	/* It may shrink at this moment, but not grow. */
 	if (READ_ONCE(inst->nr_items) >= inst->room)
 		return ERR_PTR(-ENOSPC);
 	item = dep_item_new(inst, file, ch->fd, ch->events);
@@ -82,14 +82,14 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 
 /**
  * dep_interest_add() - add a file
- * @inst: the instance; it has no item of the number and the file
+ * @inst: the instance; it has no item of this number and file
  * @file: the file, on which the caller has a reference
- * @ch: the number, and what is asked for
+ * @ch: the number, and the events asked for
  *
  * What is ready already is posted.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: 0, or what dep_interest_set() says of one that is added.
+ * Return: as dep_interest_set() for an fd that is added.
  */
 int dep_interest_add(struct dep_instance *inst, struct file *file,
 		     const struct dep_change *ch)
@@ -129,8 +129,8 @@ int dep_interest_add(struct dep_instance *inst, struct file *file,
  * @inst: the instance
  * @fd: the number, in the files of the caller
  *
- * No event of the fd is pending after this.  An item of another process that
- * lives stays, unless the number names its file here too.
+ * No event of the fd is pending after this.  An item of another process that is
+ * alive stays, unless the number names its file here too.
  *
  * Context: process, dep_instance.mtx held.
  * Return: true if it was in the set.
@@ -175,7 +175,7 @@ static void interest_clear_closed(struct dep_instance *inst)
  * dep_interest_clear() - remove all fds
  * @inst: the instance
  *
- * Also those that wait for their last event to be taken.
+ * This includes closed items whose last event has not been taken.
  *
  * Context: process, dep_instance.mtx held.
  */
@@ -201,8 +201,8 @@ void dep_interest_clear(struct dep_instance *inst)
 /**
  * dep_interest_sift() - change all items, or remove them
  * @inst: the instance
- * @keep: changes one, with its instance locked, maybe more than once; false:
- *	it is to go
+ * @keep: changes an item, with its instance locked, maybe more than once;
+ *	returns false if the item is to be removed
  *
  * Context: process, dep_instance.mtx held.
  */
@@ -221,7 +221,7 @@ void dep_interest_sift(struct dep_instance *inst,
 		if (item)
 			dep_item_unhook(item);
 		spin_unlock_irq(&inst->lock);
-		/* The number may have others. */
+		/* The number may have other items. */
 		if (item)
 			dep_item_drop(item, false);
 		else

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The interest set: adding and removing fds.
- */
+/* The interest list: adding and removing fds. */
 #ifndef DEVEPOLL_INTEREST_H
 #define DEVEPOLL_INTEREST_H
 
@@ -13,8 +11,8 @@
  * @fd: the number
  * @events: the poll events asked for
  * @mode: DEP_MODE_*
- * @data: what comes back with each event
- * @odd: there were bits that nobody knows; only EPOLLEXCLUSIVE minds
+ * @data: the user data
+ * @odd: there were unknown bits, which only EPOLLEXCLUSIVE refuses
  */
 struct dep_change {
 	u16 op;

@@ -12,7 +12,7 @@
 #include "set/lookup.h"
 #include "set/owner.h"
 
-/* Is it the item of this file?  One without a file is no stranger's. */
+/* Is it this file's item?  One without a file may only be ours, or nobody's. */
 static bool item_is_of(const struct dep_item *item, const struct file *file)
 {
 	if (item->file != file)
@@ -21,14 +21,14 @@ static bool item_is_of(const struct dep_item *item, const struct file *file)
 }
 
 /**
- * dep_interest_find_among() - look through all items of a number
+ * dep_interest_find_among() - search all items of a number
  * @inst: the instance
  * @file: the file that the number names, or NULL if it names none
  * @fd: the number, in the files of the caller
  *
- * Those of the caller itself that are of another file are stale, since its
- * number names that no more: they go.  Those of others are left alone: they may
- * name it in their tables.
+ * Items of the caller that have another file are stale, since its number names
+ * that file no more: they go.  Those of other processes are left alone: these
+ * may name the file in their tables.
  *
  * Context: process, dep_instance.mtx held.
  * Return: the item of the file, or NULL.
@@ -94,9 +94,9 @@ struct dep_item *dep_interest_find(struct dep_instance *inst,
 /**
  * dep_interest_query() - is an fd in the set?
  * @inst: the instance
- * @fd: the number, as dep_interest_remove() takes it
+ * @fd: the number, interpreted as by dep_interest_remove()
  * @events: out: the events asked for
- * @data: out: what comes back with each event
+ * @data: out: the user data
  *
  * Return: true if it is.
  */

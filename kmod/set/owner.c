@@ -98,7 +98,7 @@ bool dep_owner_misses(struct dep_item *item, bool named)
  * dep_owner_claim() - find the item that the caller means by a number alone
  * @first: the first item of the number, or NULL; its instance is locked
  *
- * That is the one whose file the number names; or the caller's own, though the
+ * That is the one whose file the number names; or the caller's own, even if the
  * number is closed or names another file now; or one whose owner is gone.
  *
  * Return: the item, or NULL.
@@ -111,7 +111,7 @@ struct dep_item *dep_owner_claim(struct dep_item *first)
 
 	table = files ? rcu_dereference_raw(files->fdt) : NULL;
 	for (item = first; item; item = item->peer) {
-		/* One that is buried has no file to be named. */
+		/* A buried item has no file to compare. */
 		if (table && item->file && dep_owner_names(item, table))
 			return item;
 		if (dep_owner_is_caller(item))

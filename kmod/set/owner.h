@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whose an item is: who may say that its number does not name its file any
- * more, and who may remove it by its number.
+ * The owner of an item: which process may decide that its number no longer
+ * names its file, and may remove it by its number.
  */
 #ifndef DEVEPOLL_OWNER_H
 #define DEVEPOLL_OWNER_H

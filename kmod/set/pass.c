@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One way along the ready list of a set of the extended interface.
+ * One pass over the ready list of a set of the extended interface.
  *
- * A pass takes items off the head of the list, a few at a time, asks their
- * files, hands out what is ready (results.c) and puts back at the tail what is
- * watched for its level.  It has a number, which each item that it takes is
- * given; so it ends where it meets itself, and what did not fit comes first the
- * next time.
+ * A pass takes items off the head of the list, a few at a time, polls their
+ * files, hands out what is ready (results.c) and puts level-triggered items
+ * back at the tail.  It marks each item that it takes with its number.  So it
+ * ends when it meets an item that it has marked, and items that did not fit
+ * come first the next time.
  */
 #include <linux/fdtable.h>
 #include <linux/poll.h>
@@ -26,21 +26,21 @@
 #include "set/pass.h"
 #include "sinks/results.h"
 
-/* What stands in a place of a pass. */
+/* The kinds of items in a pass. */
 enum ask_kind {
-	/* its file is asked; kept by a reference on it */
+	/* its file is polled, and a reference on that keeps the item */
 	ASK_FILE,
-	/* has no file to ask, and stays in the set */
+	/* has no file to poll, and stays in the set */
 	ASK_NVAL,
-	/* its keys are trusted and said what happened; may go this moment */
+	/* trusted, and its keys said what happened; may go at any moment */
 	ASK_TOLD,
-	/* its last event; the pass owns it */
+	/* gets its last event; the pass owns it */
 	ASK_CLOSED,
-	/* its number names another file, and it was unhooked; the same */
+	/* its number names another file: unhooked, and owned by the pass */
 	ASK_STALE,
 };
 
-/* Back to the list: at its end, or at its head if this pass comes again. */
+/* Back to the list: to its tail, or to its head if this pass comes again. */
 static void pass_put_back(struct dep_pass *pass, struct dep_item *item)
 {
 	struct dep_instance *inst = pass->inst;
@@ -52,7 +52,7 @@ static void pass_put_back(struct dep_pass *pass, struct dep_item *item)
 	list_move(&item->ready, &inst->ready);
 }
 
-/* Fills a place with an item that asks no file; false if that is nothing. */
+/* Fills in an item whose file is not polled; false if there is no event. */
 static noinline bool pass_take_other(struct dep_pass *pass,
 				     struct dep_item *item,
 				     struct dep_ask *ask, bool stale)
@@ -87,7 +87,7 @@ static noinline bool pass_take_other(struct dep_pass *pass,
 	return true;
 }
 
-/* Writes what a trusted item was told to mapped memory, which can't fail. */
+/* Writes a trusted item's events to mapped memory, which can't fail. */
 static __always_inline void pass_tell(struct dep_pass *pass,
 				      struct dep_item *item, u32 revents)
 {
@@ -105,9 +105,9 @@ static __always_inline void pass_tell(struct dep_pass *pass,
 }
 
 /*
- * Does an answer still count that a file gave before, and that was not handed
- * out then?  Of most files only within the call that asked: it has counted
- * first, or the memory was not there.  Later the file can be asked again.
+ * Does an earlier answer of the file, which was not handed out, still count?
+ * For most files only within the call that polled it, which counted first or
+ * met memory that was not there.  Later the file can be polled again.
  */
 static noinline bool pass_believes(const struct dep_pass *pass,
 				   const struct dep_item *item)
@@ -120,7 +120,7 @@ static noinline bool pass_believes(const struct dep_pass *pass,
 	       (!item->pass || item->pass == results->counted);
 }
 
-/* Fills a place; false if it is to be used for the next item. */
+/* Fills in an item; false if its place is free for the next one. */
 static __always_inline bool pass_take_item(struct dep_pass *pass,
 					   struct dep_item *item,
 					   struct dep_ask *ask,
@@ -163,11 +163,11 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	item->must_poll = false;
 	item->chosen = false;
 	pass->inst->stats.asks++;
-	/* The last reference is gone: so will the item be, in a moment. */
+	/* If the last reference is gone, the item will soon be gone, too. */
 	return dep_file_get(item->file);
 }
 
-/* Takes the next items off the list, so many at most. */
+/* Takes the next items off the list, up to @room of them. */
 static void pass_take(struct dep_pass *pass, u32 room)
 {
 	const struct files_struct *files = current->files;
@@ -179,7 +179,7 @@ static void pass_take(struct dep_pass *pass, u32 room)
 
 	lockdep_assert_held(&inst->lock);
 	table = files ? rcu_dereference_raw(files->fdt) : NULL;
-	/* None gives more than one event. */
+	/* No item gives more than one event. */
 	room = min_t(u32, room, DEP_LOOK_BATCH);
 	while (nr < DEP_ASK_BATCH && looked < room) {
 		item = list_entry(next, struct dep_item, ready);
@@ -192,7 +192,7 @@ static void pass_take(struct dep_pass *pass, u32 room)
 		nr += pass_take_item(pass, item, &pass->asks[nr], files, table);
 		item->pass = pass->number;
 	}
-	/* All at once, what stays closes the gap. */
+	/* Removes them all at once. */
 	ready->next = next;
 	next->prev = ready;
 	inst->nr_ready -= looked;
@@ -202,7 +202,7 @@ static void pass_take(struct dep_pass *pass, u32 room)
 		     pass->number;
 }
 
-/* Asks the files, with no spin lock held. */
+/* Polls the files, with no spin lock held. */
 static void pass_ask(struct dep_pass *pass)
 {
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
@@ -217,7 +217,7 @@ static void pass_ask(struct dep_pass *pass)
 			continue;
 		file = ask->item->file;
 		inner = dep_instance_of(file);
-		/* dep_item_key(), of a set that is not of 2001. */
+		/* dep_item_key(), for a set that is not of 2001. */
 		table._key = (__force __poll_t)
 			(ask->events | (ask->item->mode & ~DEP_MODE_OWN));
 		if (unlikely(inner))
@@ -238,7 +238,7 @@ static void pass_count(struct dep_pass *pass)
 		pass->found += ask->revents && ask->kind != ASK_STALE;
 }
 
-/* What becomes of an item whose file was asked: it is still there. */
+/* Decides about an item whose file was polled: it still exists. */
 static __always_inline void pass_settle_file(struct dep_pass *pass,
 					     const struct dep_ask *ask)
 {
@@ -249,7 +249,7 @@ static __always_inline void pass_settle_file(struct dep_pass *pass,
 		if (unlikely(!ask->sent)) {
 			item->must_poll = true;
 			item->chosen |= ask->chosen;
-			/* Asking may have consumed it: see pass_believes(). */
+			/* Polling may have consumed it: pass_believes(). */
 			item->revents |= ask->revents;
 			pass_put_back(pass, item);
 		} else if (item->mode & DEP_MODE_ONESHOT) {
@@ -260,12 +260,12 @@ static __always_inline void pass_settle_file(struct dep_pass *pass,
 			dep_item_list(item);
 		}
 	}
-	/* If the program has closed it meanwhile, its release is ours. */
+	/* If the program has closed the file, we have to release it. */
 	if (unlikely(!dep_file_put_not_last(file)))
 		pass->last[pass->nr_last++] = file;
 }
 
-/* Is it still in the set?  What has gone may be freed: it is not looked at. */
+/* Is it still in the set?  It may have been freed: it is not dereferenced. */
 static bool pass_finds(const struct dep_instance *inst,
 		       const struct dep_ask *ask)
 {
@@ -276,7 +276,7 @@ static bool pass_finds(const struct dep_instance *inst,
 	return item;
 }
 
-/* The rest: what has no file, or may have gone with it. */
+/* The same for an item without a file, or which may have gone with its file. */
 static noinline void pass_settle_other(struct dep_pass *pass,
 				       const struct dep_ask *ask)
 {
@@ -292,7 +292,7 @@ static noinline void pass_settle_other(struct dep_pass *pass,
 			pass_put_back(pass, item);
 		break;
 	case ASK_TOLD:
-		/* No item can have come under this number: M is held. */
+		/* M is held, so no other item can have this number. */
 		if (ask->sent || !pass_finds(inst, ask))
 			break;
 		item->events = ask->events;
@@ -307,7 +307,7 @@ static noinline void pass_settle_other(struct dep_pass *pass,
 	}
 }
 
-/* Frees what has left the set, with nothing held but M. */
+/* Frees items that have left the set, with nothing held but M. */
 static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
 {
 	struct dep_item *item = ask->item;
@@ -353,7 +353,7 @@ static bool pass_settle(struct dep_pass *pass)
 	return drop;
 }
 
-/* What can't be done under L, between two batches. */
+/* Does between two batches what can't be done under L. */
 static noinline void pass_clean(struct dep_pass *pass)
 	__must_hold(&pass->inst->lock)
 {
@@ -370,14 +370,14 @@ static noinline void pass_clean(struct dep_pass *pass)
 }
 
 /**
- * dep_pass_run() - go along the list until enough items were found ready
+ * dep_pass_run() - walk along the list until enough items were found ready
  * @pass: the pass; its instance has ready_begin() behind it
- * @enough: how many more
+ * @enough: how many more are wanted
  *
- * Asks nothing more when the caller is being killed.
+ * Polls nothing more when the caller is being killed.
  *
  * Context: process, dep_instance.mtx held, and dep_instance.lock, which it
- * drops for a while; sleeps in ->poll().
+ * drops in between; sleeps in ->poll().
  */
 void dep_pass_run(struct dep_pass *pass, u32 enough)
 	__must_hold(&pass->inst->lock)

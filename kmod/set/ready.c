@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asking the files that may be ready.
+ * Polling the files that may be ready.
  *
  * In a set of 2001 these are the files whose wake-ups did not say what
- * happened; what they answer is posted.  In a set of the extended interface
- * they are all that woke us, and all that were ready the last time and are
- * watched for their level: what they answer is handed out at once, by a pass
- * (pass.c).  A set of /dev/poll is one of these, but for what stands in its
- * results.
+ * happened, and their answers are posted.  In a set of the extended interface
+ * these are all files that woke us, and all level-triggered ones that were
+ * ready the last time.  A pass (pass.c) hands their answers out at once.  A set
+ * of /dev/poll works in the same way, but has other results.
  */
 #include <linux/pagemap.h>
 #include <linux/poll.h>
@@ -39,7 +38,7 @@ static void ready_forget(struct dep_instance *inst, struct dep_item *item)
 	item->revents = 0;
 }
 
-/* All is asked, unless the program trusts the keys: see interest.c. */
+/* Every item needs poll, unless the program trusts keys: see interest.c. */
 const struct dep_sink dep_ready_sink = {
 	.needs_poll = U16_MAX,
 	.post = ready_post,
@@ -60,13 +59,14 @@ static void ready_begin(struct dep_instance *inst)
 	smp_wmb();
 }
 
-/* Undoes it. */
+/* Undoes ready_begin(). */
 static void ready_end(struct dep_instance *inst)
 	__releases(&inst->lock)
 {
 	/*
-	 * For whoever looked at the list while items were off it, and for what
-	 * is left, or is watched for its level; unless who comes has room.
+	 * For a waiter that looked at the list while items were off it, and for
+	 * items that are left or level-triggered; unless the waiters that are
+	 * coming have room for them.
 	 */
 	if (dep_instance_lacks_room(inst) && inst->nr_waiters)
 		dep_instance_wake(inst);
@@ -75,14 +75,14 @@ static void ready_end(struct dep_instance *inst)
 	spin_unlock_irq(&inst->lock);
 }
 
-/* If the program has closed the file meanwhile, its release is ours. */
+/* If the program has closed the file meanwhile, we have to release it. */
 static void put_file(struct file *file)
 {
 	if (unlikely(!dep_file_put_not_last(file)))
 		dep_worker_fput(file);
 }
 
-/* What the file has for an item that a reference on it keeps. */
+/* Polls the file of an item that a reference on the file keeps. */
 static u16 ask_file(const struct dep_item *item, unsigned int depth)
 {
 	struct dep_instance *inner = dep_instance_of(item->file);
@@ -109,8 +109,9 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 		results->pass = dep_instance_next_pass(inst);
 	} else if (results->pass != inst->pass) {
 		/*
-		 * Another pass has come between, and what was sent no longer
-		 * carries the number of this one: it would be sent once more.
+		 * Another pass came in between, so items that were sent no
+		 * longer carry the number of this one: they would be sent once
+		 * more.
 		 */
 		mutex_unlock(&inst->mtx);
 		return 0;
@@ -129,8 +130,8 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 }
 
 /*
- * The memory of a result was not there: brings it in, with nothing held, and
- * goes on where the pass stopped.  Memory that comes, but not for us, is a
+ * The memory for a result was not there: brings it in, with nothing held, and
+ * continues where the pass stopped.  Memory that comes, but never for us, is a
  * shadow stack.
  */
 static noinline int collect_with_faults(struct dep_instance *inst,
@@ -179,16 +180,16 @@ int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
 }
 
 /**
- * dep_ready_count() - count what is ready, and leave it there
+ * dep_ready_count() - count the ready items, and leave them on the list
  * @inst: the instance, of the extended interface
  * @results: where the events will go; learns in which pass they were counted
  * @enough: how far to count
  *
- * If there is less than @enough, nothing else is left on the ready list but
- * what comes this moment.
+ * If there are fewer than @enough, nothing else is left on the ready list
+ * except what has just arrived.
  *
  * Context: process; sleeps on dep_instance.mtx and in ->poll().
- * Return: how many items are ready, at most @enough or a little more.
+ * Return: how many items are ready, at most @enough or a few more.
  */
 u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 		    u32 enough)
@@ -226,8 +227,8 @@ static bool ready_any(struct dep_instance *inst, unsigned int depth)
 }
 
 /*
- * Takes the first item off the ready list of a set of 2001, calls its file and
- * posts the answer.  Called with the instance locked, and returns so.
+ * Takes the first item off the ready list of a set of 2001, polls its file and
+ * posts the answer.  Called, and returns, with the instance locked.
  */
 static void ask_first(struct dep_instance *inst, bool taking,
 		      unsigned int depth)
@@ -265,7 +266,7 @@ static void ask_all(struct dep_instance *inst, bool taking,
 	if (mutex_lock_killable_nested(&inst->mtx, depth))
 		return;
 	ready_begin(inst);
-	/* It may have become one of the extended interface just now. */
+	/* The extended interface may have taken the set just now. */
 	left = inst->extended ? 0 : inst->nr_items;
 	for (; left && !list_empty(&inst->ready); left--) {
 		ask_first(inst, taking, depth);
@@ -277,12 +278,12 @@ static void ask_all(struct dep_instance *inst, bool taking,
 }
 
 /**
- * dep_ready_ask() - call ->poll() of the files that may be ready, and post
+ * dep_ready_ask() - poll the files that may be ready, and post their answers
  * @inst: the instance, of 2001
- * @taking: the caller takes the events itself or wakes somebody who does
+ * @taking: the caller takes the events, or wakes a task that does
  *
- * Does not ask for ever, however often the files wake us meanwhile: what is
- * left stays for the next call.  Asks nothing when the caller is being killed.
+ * Does not go on for ever, however often the files wake us meanwhile: the rest
+ * is left to the next call.  Polls nothing when the caller is being killed.
  *
  * Context: process; sleeps on dep_instance.mtx and in ->poll().
  */
@@ -292,9 +293,9 @@ void dep_ready_ask(struct dep_instance *inst, bool taking)
 }
 
 /**
- * dep_ready_poll() - tell whether there is an event
+ * dep_ready_poll() - is there an event?
  * @inst: the instance, of either interface
- * @depth: how many sets lie around this one in the call
+ * @depth: how many sets are around this one in the call
  *
  * Context: process; sleeps on dep_instance.mtx and in ->poll().
  * Return: EPOLLIN | EPOLLRDNORM, or 0.
@@ -303,7 +304,7 @@ __poll_t dep_ready_poll(struct dep_instance *inst, unsigned int depth)
 {
 	bool ready;
 
-	/* What a signal set has goes to the signals at once. */
+	/* In a signal set, events become signals at once. */
 	if (READ_ONCE(inst->onesig))
 		return 0;
 	ready = READ_ONCE(inst->pending);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Items that must be asked, and the asking.
- */
+/* Items that need poll, and how they are polled. */
 #ifndef DEVEPOLL_READY_H
 #define DEVEPOLL_READY_H
 
@@ -13,14 +11,14 @@ struct dep_results;
 extern const struct dep_sink dep_ready_sink;
 
 /**
- * dep_ready_may_ask() - is there a file to ask, or is one being asked?
+ * dep_ready_may_ask() - is there a file to poll, or is one being polled?
  * @inst: the instance; not locked
  *
- * Also true if somebody has asked while this looked: then items may have been
- * off the list just at the moment of the look.  For sets of 2001, look at
- * dep_instance.pending after this, not before.
+ * Also true if a pass came between: then items may have been off the list just
+ * when this looked.  For sets of 2001, look at dep_instance.pending after this,
+ * not before.
  *
- * Return: true if the files should be asked.
+ * Return: true if the files should be polled.
  */
 static inline bool dep_ready_may_ask(const struct dep_instance *inst)
 {

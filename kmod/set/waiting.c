@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting: sleeping until there are events, waking one sleeper for them,
- * and never handing out a page set that another thread still reads.
+ * Waiting: sleeping until there are events, waking one sleeper for them, and
+ * never handing out a page set that another thread still reads.
  *
  * Turns
  * =====
  *
- * The events of a turn are handed out together, and the memory they stand in
- * may be filled again only at the next turn.  A call that begins after events
- * were handed out says by this that the program is done with them.  A call
- * that was waiting already says nothing: it has to wait until such a call
- * comes, or until the thread that got the events is gone; if that was a worker
- * of a ring, until its process is.
+ * The events of a turn are handed out together, and the memory in which they
+ * stand may be filled again only at the next turn.  A call that begins after
+ * events were handed out shows that the program is done with them.  A call that
+ * was already waiting shows nothing: it has to wait until another call begins,
+ * or until the thread that got the events is gone.  If a worker of a ring got
+ * them, it has to wait until the worker's process is gone.
  */
 #include <linux/hrtimer.h>
 #include <linux/pid.h>
@@ -38,8 +38,8 @@ static void waiting_set_deadline(struct dep_waiting *waiting)
 }
 
 /*
- * Does the reader go on with the program that it had?  A thread that ends loses
- * its address space first; a process has it as long as one of its threads.
+ * Does the reader still run the program that it ran?  A thread that ends loses
+ * its address space first; a process keeps it as long as one of its threads.
  */
 static bool reader_goes_on(const struct dep_instance *inst,
 			   const struct task_struct *task)
@@ -48,7 +48,7 @@ static bool reader_goes_on(const struct dep_instance *inst,
 
 	if (mm || !inst->reader_is_process)
 		return mm == inst->reader_mm;
-	/* A thread that calls execve(2) becomes the first: none has. */
+	/* No thread has called execve(2): it would be the first thread now. */
 	return atomic_read(&task->signal->live);
 }
 
@@ -137,9 +137,9 @@ static void sleep_until_woken(const struct dep_waiting *waiting, bool blocked)
  * A caller that takes nothing afterwards calls dep_waiting_pass().
  *
  * Context: process; sleeps.
- * Return: 1 when there are events, which somebody else may take first;
- * 0 when the time is over;
- * -EINTR: a signal is pending and no event is;
+ * Return: 1 if there are events, which another thread may take first;
+ * 0 if the time-out has passed;
+ * -EINTR: a signal is pending, and no event is;
  * -EINVAL: the set has no room, so there can be no event.
  */
 int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
@@ -188,7 +188,7 @@ int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
  * @results: where the events go
  * @inst: the instance, of the extended interface
  * @min: how many there have to be, at least 1
- * @seen: out: how many there are if they are too few; they stay
+ * @seen: out: how many there are if these are too few; they stay
  *
  * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
  * Return: as dep_ready_collect(); 0 if there are too few.
@@ -205,7 +205,7 @@ int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
 		*seen = dep_ready_count(inst, results, min);
 		if (*seen < min)
 			return 0;
-		/* If it goes before it is taken, as many that come are new. */
+		/* If they go untaken, as many that come are new. */
 		*seen = 0;
 	}
 	results->pass = 0;
@@ -215,7 +215,7 @@ int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
 }
 
 /**
- * dep_waiting_rest() - take what there is, be it less than was wanted
+ * dep_waiting_rest() - take the events that there are, even if they are too few
  * @results: where the events go
  * @inst: the instance, of the extended interface
  *
@@ -230,7 +230,7 @@ int dep_waiting_rest(struct dep_results *results, struct dep_instance *inst)
 }
 
 /*
- * What a call does next that has not found enough: WAITING_ASK to look again,
+ * What a call that has not found enough does next: WAITING_ASK to look again,
  * WAITING_SLEEP once it is queued.
  */
 static enum waiting_verdict collect_look(struct dep_waiting *waiting,
@@ -254,7 +254,7 @@ static enum waiting_verdict collect_look(struct dep_waiting *waiting,
 	return verdict;
 }
 
-/* Sleeps until there is enough, or there is an end to waiting. */
+/* Sleeps until there are enough events, or the wait has to end. */
 static noinline int collect_wait(struct dep_waiting *waiting,
 				 struct dep_instance *inst,
 				 struct dep_results *results, u32 seen)
@@ -277,7 +277,7 @@ static noinline int collect_wait(struct dep_waiting *waiting,
 			/* Also if it was woken: the waker reads our stack. */
 			spin_lock_irq(&inst->lock);
 			dep_waiter_unqueue(inst, &waiter);
-			/* It counts first, and may leave it all there. */
+			/* It counts first, and may leave all events there. */
 			if (waiter.min > 1)
 				dep_waiter_came(inst, &waiter);
 			spin_unlock_irq(&inst->lock);
@@ -290,7 +290,7 @@ static noinline int collect_wait(struct dep_waiting *waiting,
 		ret = dep_waiting_try(results, inst, waiter.min, &seen);
 	}
 	results->waiter = NULL;
-	/* Whoever was woken and takes nothing passes it on. */
+	/* A waiter that was woken and takes nothing passes it on. */
 	if (ret <= 0) {
 		spin_lock_irq(&inst->lock);
 		dep_waiter_came(inst, &waiter);
@@ -301,16 +301,16 @@ static noinline int collect_wait(struct dep_waiting *waiting,
 }
 
 /**
- * dep_waiting_collect() - wait for events of the extended interface, and take
+ * dep_waiting_collect() - wait for events of the extended interface and take
  * them
  * @waiting: the call
  * @inst: the instance
  * @results: where the events go
  *
  * Context: process; sleeps.
- * Return: how many events @results has; 0 when the time is over;
- * -EFAULT: events stay, since the memory can't be written;
- * -EINTR: a signal is pending and no event is.
+ * Return: how many events @results has; 0 if the time-out has passed;
+ * -EFAULT: the memory can't be written; the events stay;
+ * -EINTR: a signal is pending, and no event is.
  */
 int dep_waiting_collect(struct dep_waiting *waiting, struct dep_instance *inst,
 			struct dep_results *results)
@@ -321,7 +321,7 @@ int dep_waiting_collect(struct dep_waiting *waiting, struct dep_instance *inst,
 	if (likely(waiting->min <= 1)) {
 		if (dep_ready_may_ask(inst))
 			ret = dep_ready_collect(inst, results);
-		/* Nothing to wait with: the clock need not be read. */
+		/* It does not wait: the clock need not be read. */
 		if (ret || (!waiting->timeout && !waiting->absolute))
 			return ret;
 	} else {
@@ -333,11 +333,11 @@ int dep_waiting_collect(struct dep_waiting *waiting, struct dep_instance *inst,
 }
 
 /**
- * dep_waiting_pass() - nothing was taken: let the next one look
+ * dep_waiting_pass() - let the next waiter look, since nothing was taken
  * @inst: the instance
  *
- * Without this a wake-up that was meant for whoever takes the events would be
- * lost with a call that fails.
+ * Without this, a call that fails would lose a wake-up that was meant for a
+ * waiter that takes the events.
  */
 void dep_waiting_pass(struct dep_instance *inst)
 {

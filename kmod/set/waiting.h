@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Waiting for events, and whose turn it is to take them.
- */
+/* Waiting for events, and whose turn it is to take them. */
 #ifndef DEVEPOLL_WAITING_H
 #define DEVEPOLL_WAITING_H
 
@@ -14,11 +12,11 @@
 /**
  * struct dep_waiting - one call that waits for events
  * @turn: the turn in which it began; in a set of 2001
- * @min: how many events it wants at least; 0 is 1
- * @timeout: how long it may wait, in nanoseconds; 0 not at all, negative for
+ * @min: the minimum number of events; 0 means 1
+ * @timeout: how long it may wait, in nanoseconds; 0: not at all, negative: for
  *	ever
  * @absolute: @timeout is the deadline
- * @deadline: when to give up; KTIME_MAX never, 0 at once or not known yet
+ * @deadline: when to give up; KTIME_MAX: never, 0: at once or not known yet
  */
 struct dep_waiting {
 	u64 turn;
@@ -29,10 +27,10 @@ struct dep_waiting {
 };
 
 /**
- * dep_waiting_at_once() - may there be events that need no waiting?
+ * dep_waiting_at_once() - may there be events that can be taken at once?
  * @inst: the instance; not locked, so the answer is a hint
  *
- * Return: true if events are pending and no file has to be asked first.
+ * Return: true if events are pending and no file has to be polled first.
  */
 static inline bool dep_waiting_at_once(const struct dep_instance *inst)
 {
@@ -45,8 +43,8 @@ static inline bool dep_waiting_at_once(const struct dep_instance *inst)
  * @inst: the instance; not locked: an event of this moment is the next call's
  * @turn: the turn in which the call began
  *
- * Return: true if nothing is pending, nothing has to be asked or is being
- * asked, and the turn is known to be open.
+ * Return: true if nothing is pending, no file has to be polled or is being
+ * polled, and the turn is known to be open.
  */
 static inline bool dep_waiting_in_vain(const struct dep_instance *inst,
 				       u64 turn)
