@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Instances: birth and death.  Read the banner of instance.h first.
+ * Instances: how they are made and freed.  Read the banner of instance.h first.
  */
 #include <linux/cred.h>
 #include <linux/hash.h>
@@ -18,7 +18,7 @@ const struct file_operations *dep_instance_fops;
 /**
  * dep_instance_new() - make an instance
  * @sink: where its events go
- * @cred: who pays; stays as long as the instance does
+ * @cred: who pays; must live as long as the instance
  *
  * Return: the instance, owned by the caller, or NULL without memory.
  */
@@ -55,7 +55,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 
 /**
  * dep_instance_free() - free an instance whose items and pages are gone
- * @inst: the instance; nobody else knows it any more, and no relay
+ * @inst: the instance; nobody else can reach it any more, and it is in no relay
  */
 void dep_instance_free(struct dep_instance *inst)
 {

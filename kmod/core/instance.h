@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An open of the device, the items of its interest set, and how all objects of
+ * An open of the device, the items of its interest list, and how all objects of
  * the module live, are locked and die.
  *
  * Overview
@@ -21,14 +21,14 @@
  *	                         instance  instance --> sink, then a waiter
  *
  * A wake-up without a key, or with a key that is known to lie, says only that
- * something changed: such an item goes to the instance's ready list, and the
- * next waiter calls ->poll() (ready.c).  In a set of the extended interface
- * every wake-up leads there, unless the program trusts the key.
+ * something changed: such an item goes to the ready list of its instance, and
+ * the next waiter calls ->poll() (ready.c).  In a set of the extended interface
+ * every wake-up does this, unless the program trusts the key.
  *
  * In a signal set (onesig.c) the sink is a list of siginfos that are due
- * (siginfo.c), and in the place of a task that waits stands a waiter that is
- * woken like one and sends them to the set's recipient (recipient.c), from
- * irq_work or a worker.
+ * (siginfo.c).  In the place of a sleeping task there is a waiter that is woken
+ * like one and sends them to the set's recipient (recipient.c), from irq_work
+ * or a worker.
  *
  * Who polls the device, and a command of a ring, is woken by the relay
  * (relay.c, service.c) of the processor on which the event happened.
@@ -38,17 +38,17 @@
  *
  * From the outermost to the innermost:
  *
- *  1. dep_instance.mtx (mutex).  Adding, changing, removing, asking: who holds
- *     it may rely on no item being added.  Items may still be removed, by the
- *     close of their file.  Held across ->poll() of members.
+ *  1. dep_instance.mtx (mutex).  Adding, changing, removing, polling members:
+ *     its holder may rely on no item being added.  Items may still be removed,
+ *     by the close of their file.  Held across ->poll() of members.
  *  2. dep_instance.map_lock (mutex).  The page sets against mmap.  Also taken
  *     under mmap_lock, so nothing that may wait for mtx, for user memory or
  *     for a driver is done while it is held.
  *     dep_watch.arm (mutex), under mtx and whatever ->poll() of the watched
  *     file holds when it calls us, never together with map_lock.
  *  3. dep_bucket.lock (spin lock), process context only.
- *     The siglock of whoever is told by signals (spin lock, interrupts off),
- *     from irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
+ *     The siglock of a signal's recipient (spin lock, interrupts off), from
+ *     irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
  *     under it, so 4 to 7 nest in it.  recipient.c and share.c have a lock
  *     each for their tables, under which nothing is taken.  worker.c has a
  *     mutex for its list of queues, taken with nothing held.
@@ -57,16 +57,16 @@
  *     dep_watch_wake.
  *  5. dep_watch.lock (spin lock, interrupts off).
  *  6. dep_instance.lock (spin lock, interrupts off).
- *  7. The scheduler's locks of the waiter that is woken, and those of
- *     timers; the lock of nest.c, and those of the relays (relay.c), under
- *     which nothing is taken (spin locks, interrupts off).
+ *  7. The scheduler's locks of the waiter that is woken, and those of timers;
+ *     the lock of nest.c, and those of the relays (relay.c), under which
+ *     nothing is taken (spin locks, interrupts off).
  *
  * Never held when ->poll() is called: 3 to 7.  The wake function takes 5 and
  * 6; the release hook 3 to 7, and no mutex.
  *
- * Sets nest (nest.c): with 1 of the outer set held, ->poll() of the inner takes
- * 1 of the inner.  No cycle of sets exists at any moment, so this ends; lockdep
- * is told how deep it is.
+ * Sets nest (nest.c): with 1 of the outer set held, ->poll() of the inner set
+ * takes 1 of the inner set.  No cycle of sets exists at any moment, so this
+ * ends; lockdep is told the depth.
  *
  * Field protection
  * ================
@@ -90,14 +90,14 @@
  *
  * An item:
  *	new		allocated, charged to the user; its writer owns it
- *	hooked		in the interest set (L).  Events are posted for it once
+ *	hooked		in the interest list (L).  Events are posted for it once
  *			it is on a watch
- *	unhooked	out of the interest set, slot and ask gone (L); owned by
- *			whoever unhooked it, who takes it off its watch (B, W)
- *			and frees it
- *	buried		in the interest set of /dev/poll (L), off its watch, on
- *			the ready list each time anew; M keeps it, since its
- *			file can't take it away any more
+ *	unhooked	out of the interest list, slot and place on the ready
+ *			list gone (L); owned by whoever unhooked it, who takes
+ *			it off its watch (B, W) and frees it
+ *	buried		in the interest list of /dev/poll (L), off its watch, on
+ *			the ready list again after each report; M keeps it,
+ *			since no close of its file can remove it any more
  *	closed		off its watch, on the ready list for its last event;
  *			the instance owns it, and whoever takes it off the list
  *			(L) frees it: a waiter, or the close of the instance
@@ -108,20 +108,20 @@
  *	queued		in the queue of the recipient (S); may be due again, to
  *			be added to
  *	retired		its item has gone; in no list and never again (S), or
- *			in a queue that its owner, who ends, takes apart
- * It goes from due to idle or queued by whoever sends, from queued to idle by
- * the kernel, which tells nobody: whoever sends looks whether it is in a list.
+ *			in the queue of an exiting task, which takes it apart
+ * A sender takes it from due to idle or queued.  The kernel takes it from
+ * queued to idle and tells nobody, so a sender checks whether it is in a list.
  *
- * A recipient is shared by all sets that tell the same process or thread by the
- * same signal, and lives as long as one of them, or one of their siginfos.  It
- * knows which of these were queued: so it is seen at once whether another one
- * waits when one is taken back.  Once it has gone nobody looks there any more,
- * and siginfos are freed without leaving.
+ * A recipient is shared by all sets that send the same signal to the same
+ * process or thread, and lives as long as one of them or one of their siginfos.
+ * It knows which of these were queued, so when one is taken back, it is known
+ * at once whether another one is queued.  Once the task has gone nobody looks
+ * there any more, and siginfos are freed without leaving.
  *
- * A signal set asks its files in the queue of its person (person.h, worker.c),
- * which lives from the first to the last of his signal sets.  The set's own
- * work is over, or cancelled, before it lets the queue go; and no worker in it
- * drops a last reference, or the queue would wait for itself.
+ * A signal set polls its files in the queue of its person (person.h, worker.c),
+ * which lives from the first to the last signal set of the person.  The set's
+ * own work is over, or cancelled, before the set lets go of the queue; and no
+ * worker in it drops a last reference, or the queue would wait for itself.
  *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its
@@ -132,12 +132,11 @@
  *
  * An item is unhooked exactly once, because dep_item.hooked is tested and
  * cleared under L, by
- *  - the program: POLLREMOVE, an add that failed half-way, EP_FREE; a change
- *    by its owner that finds that the number names another file now (holding
- *    M);
- *  - a waiter, its owner, that finds that the number does not name the file
- *    any more (holding M);
- *  - the close of the instance (nobody else can reach it but by its items);
+ *  - the program: POLLREMOVE, an add that failed half-way, EP_FREE; a change by
+ *    its owner that finds that the number names another file now (holding M);
+ *  - a waiter, its owner, that finds that the number no longer names the file
+ *    (holding M);
+ *  - the close of the instance (only its items can still lead to it);
  *  - the last close of the file: the release hook, under B (holding no M).
  * POLLFREE removes no item: it takes one wait-queue entry of the watch away.
  *
@@ -147,33 +146,33 @@
  * which looks at the bucket without a lock, either sees the watch and waits
  * for B, or sees that nothing of ours is on the file's wait queues any more.
  *
- * An item that stays (DEP_MODE_STAY, in sets of /dev/poll) is not unhooked by
- * the hook, but buried, under B and L: it forgets its file, and its number goes
- * on to be reported until the program removes it.
+ * The hook does not unhook an item that stays (DEP_MODE_STAY, in sets of
+ * /dev/poll), but buries it, under B and L: the item forgets its file, and its
+ * number is reported until the program removes it.
  *
  * The hook runs before the file's ->release, and the file's memory and wait
  * queues live until it returns.  It leaves items that somebody else unhooked
  * on the watch: their owner frees the watch with the last of them.
  *
- * A siginfo is taken back from the queue by dep_item_free(), where nothing is
- * held: after a removal or a close has returned, none of the fd waits.  Who
- * sends this moment has a reference of his own, and finds it retired.  It is
- * freed after a grace period, and not before its queue has let it go.
+ * dep_item_free() takes a siginfo back from the queue, with nothing held: after
+ * a removal or a close has returned, no signal of the fd is pending.  A task
+ * that is just sending it has a reference of its own, and finds it retired.  It
+ * is freed after a grace period, and not before its queue has let it go.
  *
- * A further open of a set (DEVEPOLL_REOPEN) is a file of its own that keeps the
+ * A further open of a set (DEVEPOLL_REOPEN) is a file of its own, and keeps the
  * one that the node made, dep_instance.file, until its own ->release.  This is
  * the one reference on a file that may be watched; no set keeps a file by it,
  * so there can't be a circle.
  *
  * The instance dies in the ->release of that file.  It takes all items off
  * first, and a hook that still handles one of them holds L while it touches the
- * instance; so when the interest set is seen empty under L, it may only be left
- * in a relay.  It takes itself out there (L, R), or waits for who has it: a
- * relay counts those that it serves (dep_instance.serving), and several may
- * serve one at the same time.
+ * instance; so once the interest list has been seen empty under L, only a relay
+ * may still have the instance.  It takes itself out there (L, R), or waits for
+ * the relay that serves it: dep_instance.serving counts the relays that do,
+ * since there may be several.
  *
- * Nothing here is walked under RCU.  Siginfos are freed by it for what is said
- * below.
+ * Nothing here is walked under RCU.  Only siginfos are freed by it, for the
+ * reason given below.
  *
  * Handshakes with the outside
  * ===========================
@@ -202,14 +201,13 @@
  *    may wake thousands of sets, and each of these hundreds around it, so all
  *    sets share the time of the processor's relay: DEP_RELAY_NS in an
  *    interrupt, and then a worker of normal priority, or one of any processor
- *    where that one gets none.  A set that was served is out of the relay
- *    first (L), and looks at its queue (L) then: an event that comes later adds
- *    it anew, and who comes later to poll it sets dep_instance.polled (L) after
- *    queueing.
- *  - Who is woken may get no processor for long, or be a command of a ring
- *    whose task does not enter.  So while others sleep, a timer of the relay
- *    looks who was woken: whoever has not come at the second look is given up
- *    (L), and another is woken.
+ *    if that one gets none.  Before a set is served it is taken out of the
+ *    relay (L); after that its queue is tested (L).  So a later event adds it
+ *    anew, and a later poller sets dep_instance.polled (L) after queueing.
+ *  - A waiter that was woken may get no processor for long, or be a command of
+ *    a ring whose task does not enter.  So while others sleep, a timer of the
+ *    relay checks on those that were woken: a waiter that has not come at the
+ *    second check is given up (L), and another one is woken.
  *  - Processors that go offline: the kernel runs their irq_work before, and
  *    lets their works run elsewhere.  A relay is never freed, and its worker
  *    does not care where it runs.
@@ -240,11 +238,12 @@ struct user_struct;
 
 /**
  * struct dep_pages - the two page sets, and the index of the one being filled
- * @set: L: the sets, in the kernel's address space
- * @index: L: the item of each slot of the set being filled
- * @snapshot: L: number of the set being filled; its parity picks the set
- * @per_set: M+P: pages of one set
- * @pages: M+P: all pages: the first set, the second, the index
+ * @set: L: the page sets, in the kernel's address space
+ * @index: L: the item of each slot of the page set being filled
+ * @snapshot: L: number of the page set being filled; its lowest bit selects
+ *	@set
+ * @per_set: M+P: pages of one page set
+ * @pages: M+P: all pages: the first page set, the second, the index
  * @base: M: where @pages are mapped for the kernel
  */
 struct dep_pages {
@@ -257,7 +256,7 @@ struct dep_pages {
 };
 
 /**
- * struct dep_stats - what a set has seen; see struct devepoll_stats
+ * struct dep_stats - the counters of a set; see struct devepoll_stats
  * @adds: L
  * @mods: M
  * @dels: L
@@ -287,10 +286,10 @@ struct dep_stats {
  * /dev/poll
  * @pages: P until set, then const; in a set of /dev/poll P, and not changed
  *	while dep_instance.mappings is not 0: the pages
- * @base: the same: where they are mapped for the kernel
- * @nr: the same: how many; 0 as long as there are none; read without a lock,
+ * @base: as @pages: where they are mapped for the kernel
+ * @nr: as @pages: how many; 0 as long as there are none; read without a lock,
  *	with acquire
- * @slots: as @pages: for how many results of /dev/poll
+ * @slots: as @pages: how many results of /dev/poll there is room for
  */
 struct dep_area {
 	struct page **pages;
@@ -302,9 +301,9 @@ struct dep_area {
 /**
  * enum dep_devpoll - what a set is to /dev/poll
  * @DEP_DEVPOLL_NOT: a set of /dev/epoll
- * @DEP_DEVPOLL_OPEN: one of which no request has told the face yet
- * @DEP_DEVPOLL_LINUX: one of the Linux face: a write replaces
- * @DEP_DEVPOLL_SOLARIS: one of the Solaris face: a write adds
+ * @DEP_DEVPOLL_OPEN: a set whose face no request has decided yet
+ * @DEP_DEVPOLL_LINUX: a set with the Linux face: a write replaces
+ * @DEP_DEVPOLL_SOLARIS: a set with the Solaris face: a write adds
  */
 enum dep_devpoll {
 	DEP_DEVPOLL_NOT,
@@ -316,7 +315,7 @@ enum dep_devpoll {
 /**
  * struct dep_waiters - the waiters that sleep
  * @waiters: L: in the order in which they came
- * @hungry: L: those that want more than one event, by how many
+ * @hungry: L: waiters that want more than one event, by how many they want
  */
 struct dep_waiters {
 	struct list_head waiters;
@@ -334,26 +333,27 @@ struct dep_waiters {
  * @pending: L: events that wait in the sink; read without a lock as a hint
  * @nr_items: L: items hooked; with M held it can only shrink
  * @room: M+L: how many items there may be; 0 when nothing is allocated
- * @ask_seq: M: odd while files are asked and their items are on no list; read
+ * @ask_seq: M: odd while files are polled and their items are on no list; read
  *	without a lock
- * @polled: L: somebody may sleep on @poll_queue
+ * @polled: L: a task may sleep on @poll_queue
  * @poll_wake: L: extra poll bits for the next wake-up of @poll_queue
- * @sure: L: sleeping waiters who come when they are woken
- * @lazy: L: those who may not come for long: see dep_waiter.comes
+ * @sure: L: sleeping waiters that come when they are woken
+ * @lazy: L: those that may not come for long: see dep_waiter.comes
  * @woken: L: commands of rings that the relay has to wake
  * @nr_waiters: L: how many are in @sure and @lazy
  * @owed: L: the relay has to wake one of them
- * @awaited: L: how many were woken and have not come, but for those given up
- * @awaited_old: L: those of them who were woken before the last look
- * @looks: L: how often it was looked whether they have come
- * @coming: L: dep_waiter.room of those awaited
- * @coming_old: L: of those who were woken before the last look
+ * @awaited: L: how many woken waiters have not come, without those given up
+ * @awaited_old: L: how many of them were woken before the last check
+ * @looks: L: how often was checked whether they have come
+ * @coming: L: sum of dep_waiter.room of those awaited
+ * @coming_old: L: the same, of those woken before the last check
  * @ticket: L: the number of the next waiter
  * @turn: L: how many times events were handed out
  * @turn_open: L: the last turn after which a wait is known to have begun
- * @reader: L: who was given events at the last turn, in the first namespace
- * @reader_start: L: when it began, since thread numbers come again
- * @reader_mm: L: its address space, to compare, never to look into
+ * @reader: L: the thread that got the events of the last turn, by its number in
+ *	the initial namespace
+ * @reader_start: L: when it began, since thread numbers are reused
+ * @reader_mm: L: its address space, to compare, never to dereference
  * @reader_is_process: L: the events went to a worker of a ring, so @reader is
  *	the first thread of its process, which may end before the others
  * @extended: M+L: a set of the extended interface or of /dev/poll; while M is
@@ -369,29 +369,29 @@ struct dep_waiters {
  * @file: const: the open that made it, and whose ->release ends it
  * @opens: how many further opens there are
  * @in_all: lock of stats.c: in the list of all sets
- * @pages: the sink of the classic interface; see there
+ * @pages: the sink of the classic interface; see struct dep_pages
  * @mappings: how many mappings of the pages exist, or of the area of /dev/poll,
- *	calls that write to it included; from 0 under P only
- * @freeing: P: the pages are about to go, none may be mapped
+ *	including calls that write to it; leaves 0 under P only
+ * @freeing: P: the pages are about to be freed, so they can't be mapped
  * @area: mapped results of the extended interface, or of /dev/poll
  * @pass: M: number of the last pass over the ready list
  * @inner: lock of nest.c: the sets in this set
  * @outer: lock of nest.c: the sets that this set is in
  * @nr_outer: lock of nest.c: how many; read without it as a hint
- * @visited: lock of nest.c: the last search that came here
+ * @visited: lock of nest.c: the last search that visited it
  * @height: lock of nest.c: what that search found
  * @mtx: lock number 1
  * @map_lock: lock number 2
- * @poll_queue: who polls the device itself
+ * @poll_queue: the pollers of the device itself
  * @relay: L: the relay that has to wake @poll_queue and @woken, or NULL
- * @in_relay: R: the place there, or empty while it is served
- * @late: L: the relay that looks whether who was woken has come, or NULL
- * @in_late: R: the place there, or empty while it is looked at
+ * @in_relay: R: its place there, or empty while it is served
+ * @late: L: the relay that checks whether woken waiters have come, or NULL
+ * @in_late: R: its place there, or empty while it is checked
  * @late_at: R, while it has a place there: when it is due, ns
- * @serving: by how many relays one or the other is done; grows under R
- * @lane: const: the lane of its user in a relay
- * @user: const: who pays: the opener, whose credentials the file holds
- * @person: const: who answers for him where all share something
+ * @serving: how many relays are serving or checking it; grows under R
+ * @lane: const: the lane of its person in a relay
+ * @user: const: who pays: the opener, whose credentials @file holds
+ * @person: const: who is accountable for resources that all users share
  */
 struct dep_instance {
 	/* L: what a wake-up touches; nests the scheduler's locks. */
@@ -443,7 +443,7 @@ struct dep_instance {
 	u32 nr_outer;
 	u64 visited;
 	u32 height;
-	/* M: adding and asking; nests map_lock, arm, B, L and ->poll(). */
+	/* M: adding and polling; nests map_lock, arm, B, L and ->poll(). */
 	struct mutex mtx;
 	/* P: the pages against mmap; nests L. */
 	struct mutex map_lock;
@@ -461,7 +461,7 @@ struct dep_instance {
 
 extern unsigned int dep_max_fds;
 extern unsigned long dep_max_user_watches;
-/* The operations of the nodes and of further opens, one after the other. */
+/* The operations of the nodes and of further opens, in one array. */
 #define DEP_NODES	2
 #define DEP_FILE_KINDS	(DEP_NODES + 1)
 extern const struct file_operations *dep_instance_fops;
@@ -482,9 +482,9 @@ static inline struct dep_instance *dep_instance_of(const struct file *file)
 
 /**
  * dep_instance_has_work() - is there anything for a waiter to do?
- * @inst: the instance, locked for a true answer, not locked for a hint
+ * @inst: the instance; the answer is exact if it is locked, or else a hint
  *
- * Return: true if events are pending or files have to be asked.
+ * Return: true if events are pending or files have to be polled.
  */
 static inline bool dep_instance_has_work(const struct dep_instance *inst)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Items: birth, charge, the way into the interest list and out of it, and the
- * way of what a file answered into the sink.  Read the banner of instance.h
- * first.
+ * Items: how they are made, charged, put into the interest list and taken out
+ * of it, and how the answer of a file gets into the sink.  Read the banner of
+ * instance.h first.
  */
 #include <linux/percpu_counter.h>
 #include <linux/sched/user.h>
@@ -48,7 +48,7 @@ void dep_item_cache_exit(void)
  * @events: the events asked for
  *
  * Return: the item, owned by the caller and not hooked; or an ERR_PTR:
- * -ENOSPC: the user's limit of watches;
+ * -ENOSPC: the user's limit of watches is reached;
  * -ENOMEM: no memory.
  */
 struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
@@ -94,7 +94,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	return item;
 }
 
-/* Has the number so many items already that they must not get more? */
+/* Does the number have as many items as it may have? */
 static noinline bool item_has_many_peers(const struct dep_item *first)
 {
 	u32 nr = 0;
@@ -155,7 +155,7 @@ int dep_item_hook(struct dep_item *item)
 	return err;
 }
 
-/* Takes it off its number again. */
+/* Undoes item_insert(). */
 static void item_extract(struct dep_item *item)
 {
 	struct dep_fdmap *map = &item->inst->interest;
@@ -249,7 +249,7 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 	u32 listed = inst->nr_ready;
 
 	lockdep_assert_held(&inst->lock);
-	/* It is not charged for these. */
+	/* The item's charge does not cover this memory. */
 	item->leaf = NULL;
 	percpu_counter_add(&inst->user->epoll_watches, item_charge(item));
 	item->mode |= DEP_MODE_CLOSED;
@@ -263,7 +263,7 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 }
 
 /**
- * dep_item_bury() - let an item stay in its set without its file
+ * dep_item_bury() - keep an item in its set without its file
  * @item: hooked and on no watch; its instance is locked
  *
  * The number is reported as one that is not open until it is removed.
@@ -291,7 +291,7 @@ void dep_item_bury(struct dep_item *item)
  * dep_item_post() - post what ->poll() answered
  * @item: a hooked item; its instance is locked
  * @events: the answer, all bits
- * @taking: the caller takes the events itself or wakes somebody who does
+ * @taking: the caller takes the events, or wakes a task that does
  */
 void dep_item_post(struct dep_item *item, u16 events, bool taking)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Items, the fds of an interest list, and the sink, where their events go.
- * Read the banner of instance.h first.
+ * Items, which are the fds of an interest list, and the sink, to which their
+ * events go.  Read the banner of instance.h first.
  */
 #ifndef DEVEPOLL_ITEM_H
 #define DEVEPOLL_ITEM_H
@@ -22,7 +22,7 @@ struct dep_watch;
 #define DEP_MODE_TRUST		0x2U
 #define DEP_MODE_CLOSED		0x4U
 #define DEP_MODE_STAY		0x8U
-/* What ->poll() answered waits in dep_item.revents: dep_file_consumes(). */
+/* dep_item.revents keeps what ->poll() answered: dep_file_consumes(). */
 #define DEP_MODE_KEEP		0x10U
 /* The file is a set of ours: dep_item.nest. */
 #define DEP_MODE_NEST		0x20U
@@ -36,7 +36,7 @@ struct dep_watch;
 #define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
 
 /**
- * struct dep_extra - what a sink keeps for an item, beside it
+ * struct dep_extra - what a sink keeps for an item, outside the item
  * @charge: const: how many watches the item counts as
  * @retire: const: called with nothing held when the item is freed, which may be
  *	after its instance
@@ -134,11 +134,11 @@ struct dep_sink {
 	int (*join)(struct dep_item *item);
 };
 
-/* Bits that keys claim though the file does not have them: ask. */
+/* Bits that keys claim though the file does not have them: poll it. */
 #define DEP_NEEDS_POLL \
 	((__force u16)(EPOLLPRI | EPOLLRDBAND | EPOLLWRBAND | EPOLLMSG))
 
-/* An exclusive item is one for ever. */
+/* An item that is exclusive stays so. */
 static inline bool dep_item_is_exclusive(const struct dep_item *item)
 {
 	return item->mode & DEP_MODE_EXCLUSIVE;
