@@ -8,7 +8,7 @@
 #include <linux/devepoll.h>
 #include <linux/ktime.h>
 
-/* Fds in one interest set: the default and the most of parameter max_fds. */
+/* Fds in one set: the default and the most of parameter max_fds. */
 #define DEP_MAX_FDS_DEFAULT	MAX_FDS_IN_EVENTPOLL
 #define DEP_MAX_FDS_MOST	(1024 * 1024)
 
