@@ -4,13 +4,21 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <fcntl.h>
+#include <linux/random.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../examples/number.h"
+#include "files.h"
 #include "measure.h"
 #include "sample.h"
 
@@ -44,6 +52,48 @@ static void measure_brief(const struct subject *sub)
 	measure_close(sub);
 }
 
+/* Files that are more expensive to poll than an eventfd. */
+static const struct {
+	enum kind kind;
+	const char *prefix, *title;
+} kinds[] = {
+	{ PIPES, "pipe_", "Pipes: " },
+	{ UNIX_SOCKETS, "unix_", "Unix sockets: " },
+	{ TCP_SOCKETS, "tcp_", "TCP sockets: " },
+};
+
+static void measure_kinds(const struct subject *sub)
+{
+	int i, k;
+
+	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		files_choose(kinds[k].kind);
+		report_section(kinds[k].prefix, kinds[k].title);
+		for (i = 0; i < ARRAY_SIZE(ready_brief); i++)
+			measure_wait(sub, ready_brief[i]);
+		measure_add(sub, 1000);
+		measure_remove(sub, 1000);
+		measure_cycle(sub);
+	}
+	files_choose(EVENTFDS);
+	report_section("", "");
+}
+
+/* What allocates memory costs more where it is charged to somebody. */
+static void measure_in_cgroup(const struct subject *sub)
+{
+	report_section("cgroup_", "In a memory cgroup: ");
+	measure_add(sub, 1);
+	measure_first_add(sub);
+	measure_add(sub, 1000);
+	measure_remove(sub, 1);
+	measure_remove(sub, 1000);
+	measure_close(sub);
+	measure_set_close(sub);
+	measure_memory(sub, NFDS_MAX);
+	report_section("", "");
+}
+
 static void measure_all(const struct subject *sub)
 {
 	double unwatched = measure_unwatched_write();
@@ -56,6 +106,7 @@ static void measure_all(const struct subject *sub)
 	measure_producer(sub, unwatched);
 	for (i = 0; i < ARRAY_SIZE(batches); i++)
 		measure_add(sub, batches[i]);
+	measure_first_add(sub);
 	for (i = 0; i < ARRAY_SIZE(batches); i++)
 		measure_modify(sub, batches[i]);
 	for (i = 0; i < ARRAY_SIZE(batches); i++)
@@ -64,6 +115,9 @@ static void measure_all(const struct subject *sub)
 	measure_set_close(sub);
 	measure_cycle(sub);
 	measure_pingpong(sub);
+	measure_in_sets(sub, unwatched);
+	measure_memory(sub, NFDS_MAX);
+	measure_kinds(sub);
 }
 
 static bool is_native(const struct subject *sub)
@@ -82,6 +136,23 @@ static void report_unwatched(double bare)
 	report_value("Closing", id, name, 0, COL_SYSEPOLL, bare);
 }
 
+/*
+ * A kernel whose random generator is not ready tries to make it so whenever the
+ * allocator shuffles its free objects.  That is not what shall be measured.
+ */
+static void seed(void)
+{
+	struct {
+		struct rand_pool_info info;
+		char bytes[256];
+	} entropy = { .info = { .entropy_count = 2048, .buf_size = 256 } };
+	int fd = open("/dev/random", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &entropy))
+		warn("the random generator is not seeded");
+	close(fd);
+}
+
 /* One CPU, no page faults, and enough fds. */
 static void prepare(void)
 {
@@ -96,7 +167,29 @@ static void prepare(void)
 		err(1, "sched_setaffinity");
 	if (mlockall(MCL_CURRENT))
 		err(1, "mlockall");
+	seed();
 	counter_calibrate();
+}
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) ==
+		  (ssize_t)strlen(text);
+
+	close(fd);
+	return ok;
+}
+
+/* Moves this process to a memory cgroup of its own. */
+static void enter_cgroup(void)
+{
+	mkdir("/cgroup", 0700);
+	if (mount("cgroup", "/cgroup", "cgroup2", 0, NULL) ||
+	    !write_text("/cgroup/cgroup.subtree_control", "+memory") ||
+	    mkdir("/cgroup/bench", 0700) ||
+	    !write_text("/cgroup/bench/cgroup.procs", "0"))
+		err(1, "a memory cgroup");
 }
 
 static void write_json(const char *path)
@@ -112,8 +205,9 @@ static void write_json(const char *path)
 
 static void usage(void)
 {
-	errx(2, "usage: costs [-bes] [-j FILE] [-u COST] | -U\n"
+	errx(2, "usage: costs [-bces] [-j FILE] [-u COST] | -U\n"
 	     "-b       measure only the most important figures\n"
+	     "-c       also measure in a memory cgroup, which is made in /cgroup\n"
 	     "-e       fail if the counter does not count instructions\n"
 	     "-j FILE  also write the figures to FILE, as JSON\n"
 	     "-s       measure only sys_epoll\n"
@@ -123,15 +217,18 @@ static void usage(void)
 
 int main(int argc, char **argv)
 {
-	bool brief = false, exact = false, native = false, only_bare = false;
+	bool brief = false, cgroup = false, exact = false, native = false, only_bare = false;
 	const char *json = NULL;
 	long bare = -1;
 	int i, opt;
 
-	while ((opt = getopt(argc, argv, "bej:su:U")) != -1) {
+	while ((opt = getopt(argc, argv, "bcej:su:U")) != -1) {
 		switch (opt) {
 		case 'b':
 			brief = true;
+			break;
+		case 'c':
+			cgroup = true;
 			break;
 		case 'e':
 			exact = true;
@@ -172,6 +269,11 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; !brief && i < ARRAY_SIZE(sizes); i++)
 		measure_poll_one_of(sizes[i]);
+	if (cgroup) {
+		enter_cgroup();
+		for (i = 0; i < ARRAY_SIZE(subjects); i++)
+			measure_in_cgroup(&subjects[i]);
+	}
 	if (bare >= 0)
 		report_unwatched(bare);
 	report_table(stdout);

@@ -7,12 +7,12 @@
 #include <err.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "sample.h"
 
 #define WATCHED		1000
@@ -21,150 +21,119 @@
 
 static struct series series;
 
-static int *eventfds_open(int n)
-{
-	int i, *fds = calloc(n, sizeof(*fds));
-
-	if (!fds)
-		err(1, "calloc");
-	for (i = 0; i < n; i++) {
-		fds[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-		if (fds[i] < 0)
-			err(1, "eventfd %d of %d", i, n);
-	}
-	return fds;
-}
-
-static void eventfds_close(int *fds, int n)
-{
-	int i;
-
-	for (i = 0; i < n; i++)
-		close(fds[i]);
-	free(fds);
-}
-
-static void signal_fd(int fd)
-{
-	uint64_t one = 1;
-
-	if (write(fd, &one, sizeof(one)) != sizeof(one))
-		err(1, "write to an eventfd");
-}
-
-static void clear_fd(int fd)
-{
-	uint64_t value;
-
-	if (read(fd, &value, sizeof(value)) != sizeof(value))
-		err(1, "read from an eventfd");
-}
-
 static void must(bool ok, const struct subject *sub, const char *what)
 {
 	if (!ok)
 		errx(1, "%s: %s failed", sub->be->name, what);
 }
 
-static struct set *watch_all(const struct subject *sub, const int *fds, int n)
+static struct set *watch_all(const struct subject *sub,
+			     const struct files *files)
 {
-	struct set *set = sub->be->open(n);
+	struct set *set = sub->be->open(files->n);
 
-	must(sub->be->add(set, fds, n), sub, "adding");
+	must(sub->be->add(set, files->in, files->n), sub, "adding");
 	return set;
 }
 
-/* Level-triggered fds would be ready the next time, too. */
-static void settle(const struct subject *sub, struct set *set, const int *fds,
-		   int n, int step)
+/*
+ * Level-triggered fds would be ready the next time, too; and files other than
+ * eventfds hold what was written until it is read.
+ */
+static void settle(const struct subject *sub, struct set *set,
+		   const struct files *files, int first, int n, int step)
 {
 	int i;
 
-	if (!sub->be->level)
+	if (!sub->be->level && files->in[0] == files->out[0])
 		return;
 	for (i = 0; i < n; i++)
-		clear_fd(fds[i * step]);
-	must(sub->be->wait(set, 0) == 0, sub, "reading all");
+		files_clear(files, first + i * step);
+	if (sub->be->level)
+		must(sub->be->wait(set, 0) == 0, sub, "reading all");
 }
 
 void measure_wait(const struct subject *sub, int ready)
 {
-	int *fds = eventfds_open(WATCHED);
-	struct set *set = watch_all(sub, fds, WATCHED);
+	struct files *files = files_open(WATCHED);
+	struct set *set = watch_all(sub, files);
 	int i, k, n, step = WATCHED / (ready + 1);
 
 	series_clear(&series);
 	for (i = 0; i < ROUNDS; i++) {
 		for (k = 0; k < ready; k++)
-			signal_fd(fds[k * step]);
+			files_signal(files, k * step);
 		series_begin(&series);
 		n = sub->be->wait(set, 0);
 		series_end(&series);
 		must(n == ready, sub, "waiting for all that is ready");
-		settle(sub, set, fds, ready, step);
+		settle(sub, set, files, 0, ready, step);
 	}
 	report_value("A wait and its reading, k of 1000 fds ready", "wait_%d",
 		     "k = %d", ready, sub->col, series_median(&series));
 	sub->be->close(set);
-	eventfds_close(fds, WATCHED);
+	files_close(files);
 }
 
 double measure_unwatched_write(void)
 {
-	int i, *fds = eventfds_open(1);
+	struct files *files = files_open(1);
+	int i;
 
 	series_clear(&series);
 	for (i = 0; i < ROUNDS; i++) {
 		series_begin(&series);
-		signal_fd(fds[0]);
+		files_signal(files, 0);
 		series_end(&series);
 	}
-	eventfds_close(fds, 1);
+	files_close(files);
 	return series_median(&series);
 }
 
 double measure_unwatched_close(void)
 {
-	int i, *fds = eventfds_open(WATCHED);
+	struct files *files = files_open(WATCHED);
+	int i;
 
 	series_clear(&series);
 	for (i = 0; i < WATCHED; i++) {
 		series_begin(&series);
-		close(fds[i]);
+		close(files->in[i]);
 		series_end(&series);
 	}
-	free(fds);
+	files_close(files);
 	return series_median(&series);
 }
 
 void measure_producer(const struct subject *sub, double unwatched)
 {
 	const char *group = "What watching adds to a write to an eventfd";
-	int i, *fds = eventfds_open(WATCHED);
-	struct set *set = watch_all(sub, fds, WATCHED);
+	struct files *files = files_open(WATCHED);
+	int i;
+	struct set *set = watch_all(sub, files);
 
 	series_clear(&series);
 	for (i = 0; i < ROUNDS; i++) {
 		series_begin(&series);
-		signal_fd(fds[i]);
+		files_signal(files, i);
 		series_end(&series);
 		must(sub->be->wait(set, 0) == 1, sub, "waiting for one");
-		settle(sub, set, &fds[i], 1, 1);
+		settle(sub, set, files, i, 1, 1);
 	}
 	report_value(group, "producer", "first event since the last wait", 0,
 		     sub->col, series_median(&series) - unwatched);
 
-	signal_fd(fds[0]);
+	files_signal(files, 0);
 	series_clear(&series);
 	for (i = 0; i < ROUNDS; i++) {
 		series_begin(&series);
-		signal_fd(fds[0]);
+		files_signal(files, 0);
 		series_end(&series);
 	}
 	report_value(group, "producer_again", "one more while it is pending", 0,
 		     sub->col, series_median(&series) - unwatched);
 	sub->be->close(set);
-	eventfds_close(fds, WATCHED);
+	files_close(files);
 }
 
 typedef bool change_fn(struct set *set, const int *fds, int n);
@@ -189,17 +158,17 @@ static double change_cost(const struct subject *sub, change_fn *change,
 			  bool full, int batch)
 {
 	int i, rounds = batch == WATCHED ? BATCH_ROUNDS : 1;
-	int *fds = eventfds_open(WATCHED);
+	struct files *files = files_open(WATCHED);
 
 	series_clear(&series);
 	for (i = 0; i < rounds; i++) {
-		struct set *set = full ? watch_all(sub, fds, WATCHED)
+		struct set *set = full ? watch_all(sub, files)
 				       : sub->be->open(WATCHED);
 
-		change_all(sub, change, set, fds, batch);
+		change_all(sub, change, set, files->in, batch);
 		sub->be->close(set);
 	}
-	eventfds_close(fds, WATCHED);
+	files_close(files);
 	return series_median(&series) / batch;
 }
 
@@ -224,28 +193,30 @@ void measure_remove(const struct subject *sub, int batch)
 
 void measure_close(const struct subject *sub)
 {
-	int i, *fds = eventfds_open(WATCHED);
-	struct set *set = watch_all(sub, fds, WATCHED);
+	struct files *files = files_open(WATCHED);
+	int i;
+	struct set *set = watch_all(sub, files);
 
 	series_clear(&series);
 	for (i = 0; i < WATCHED; i++) {
 		series_begin(&series);
-		close(fds[i]);
+		close(files->in[i]);
 		series_end(&series);
 	}
 	report_value("Closing", "close_watched", "a watched eventfd", 0,
 		     sub->col, series_median(&series));
 	sub->be->close(set);
-	free(fds);
+	files_close(files);
 }
 
 void measure_set_close(const struct subject *sub)
 {
-	int i, *fds = eventfds_open(WATCHED);
+	struct files *files = files_open(WATCHED);
+	int i;
 
 	series_clear(&series);
 	for (i = 0; i < BATCH_ROUNDS; i++) {
-		struct set *set = watch_all(sub, fds, WATCHED);
+		struct set *set = watch_all(sub, files);
 
 		series_begin(&series);
 		sub->be->close(set);
@@ -253,32 +224,35 @@ void measure_set_close(const struct subject *sub)
 	}
 	report_value("Closing", "close_set", "a set of 1000, per fd", 0,
 		     sub->col, series_median(&series) / WATCHED);
-	eventfds_close(fds, WATCHED);
+	files_close(files);
 }
 
 void measure_pingpong(const struct subject *sub)
 {
-	int i, *fds = eventfds_open(2);
-	struct set *ping = watch_all(sub, &fds[0], 1);
-	struct set *pong = watch_all(sub, &fds[1], 1);
-	pid_t child = fork();
+	struct files *files = files_open(2);
+	int i;
+	struct set *ping = sub->be->open(1), *pong = sub->be->open(1);
+	pid_t child;
 
+	must(sub->be->add(ping, &files->in[0], 1) &&
+	     sub->be->add(pong, &files->in[1], 1), sub, "adding");
+	child = fork();
 	if (child < 0)
 		err(1, "fork");
 	while (!child) {
 		sub->be->wait(ping, -1);
 		if (sub->be->level)
-			clear_fd(fds[0]);
-		signal_fd(fds[1]);
+			files_clear(files, 0);
+		files_signal(files, 1);
 	}
 
 	series_clear(&series);
 	for (i = 0; i < ROUNDS; i++) {
 		series_begin(&series);
-		signal_fd(fds[0]);
+		files_signal(files, 0);
 		sub->be->wait(pong, -1);
 		if (sub->be->level)
-			clear_fd(fds[1]);
+			files_clear(files, 1);
 		series_end(&series);
 	}
 	kill(child, SIGKILL);
@@ -288,27 +262,28 @@ void measure_pingpong(const struct subject *sub)
 		     series_median(&series));
 	sub->be->close(ping);
 	sub->be->close(pong);
-	eventfds_close(fds, 2);
+	files_close(files);
 }
 
 void measure_cycle(const struct subject *sub)
 {
-	int i, n, *fds = eventfds_open(WATCHED);
-	struct set *set = watch_all(sub, fds, WATCHED);
+	struct files *files = files_open(WATCHED);
+	int i, n;
+	struct set *set = watch_all(sub, files);
 
 	series_clear(&series);
 	for (i = 0; i < ROUNDS; i++) {
 		series_begin(&series);
-		signal_fd(fds[i]);
+		files_signal(files, i);
 		n = sub->be->wait(set, 0);
-		clear_fd(fds[i]);
+		files_clear(files, i);
 		series_end(&series);
 		must(n == 1, sub, "waiting for one");
 	}
 	report_value("Whole cycles", "cycle", "write, wait, read", 0,
 		     sub->col, series_median(&series));
 	sub->be->close(set);
-	eventfds_close(fds, WATCHED);
+	files_close(files);
 }
 
 #define ONE_OF_GROUP	"A wait and its reading, one of N fds ready"
@@ -317,22 +292,23 @@ void measure_cycle(const struct subject *sub)
 
 void measure_one_of(const struct subject *sub, int nfds)
 {
-	int i, n, *fds = eventfds_open(nfds);
-	struct set *set = watch_all(sub, fds, nfds);
+	struct files *files = files_open(nfds);
+	int i, n;
+	struct set *set = watch_all(sub, files);
 
 	series_clear(&series);
 	for (i = 0; i < ROUNDS; i++) {
-		signal_fd(fds[(i * 7919) % nfds]);
+		files_signal(files, (i * 7919) % nfds);
 		series_begin(&series);
 		n = sub->be->wait(set, 0);
 		series_end(&series);
 		must(n == 1, sub, "waiting for one");
-		settle(sub, set, &fds[(i * 7919) % nfds], 1, 1);
+		settle(sub, set, files, (i * 7919) % nfds, 1, 1);
 	}
 	report_value(ONE_OF_GROUP, ONE_OF_ID, ONE_OF_NAME, nfds, sub->col,
 		     series_median(&series));
 	sub->be->close(set);
-	eventfds_close(fds, nfds);
+	files_close(files);
 }
 
 static int poll_and_read(struct pollfd *pfds, int nfds)
@@ -351,14 +327,17 @@ static int poll_and_read(struct pollfd *pfds, int nfds)
 /* The ready fd is in the middle: poll has to look at half of them. */
 void measure_poll_one_of(int nfds)
 {
-	int i, n, *fds = eventfds_open(nfds);
+	struct files *files = files_open(nfds);
+	int i, n;
 	struct pollfd *pfds = calloc(nfds, sizeof(*pfds));
 
 	if (!pfds)
 		err(1, "calloc");
 	for (i = 0; i < nfds; i++)
-		pfds[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
-	signal_fd(fds[nfds / 2]);
+		pfds[i] = (struct pollfd){
+			.fd = files->in[i], .events = POLLIN,
+		};
+	files_signal(files, nfds / 2);
 
 	series_clear(&series);
 	for (i = 0; i < BATCH_ROUNDS; i++) {
@@ -371,5 +350,120 @@ void measure_poll_one_of(int nfds)
 	report_value(ONE_OF_GROUP, ONE_OF_ID, ONE_OF_NAME, nfds, COL_POLL,
 		     series_median(&series));
 	free(pfds);
-	eventfds_close(fds, nfds);
+	files_close(files);
+}
+
+/* What a program with many small sets pays: the first fd of each. */
+void measure_first_add(const struct subject *sub)
+{
+	struct files *files = files_open(ROUNDS);
+	int i;
+
+	series_clear(&series);
+	for (i = 0; i < ROUNDS; i++) {
+		struct set *set = sub->be->open(1);
+		bool ok;
+
+		series_begin(&series);
+		ok = sub->be->add(set, &files->in[i], 1);
+		series_end(&series);
+		must(ok, sub, "adding");
+		sub->be->close(set);
+	}
+	report_value("Adding, per fd", "add_first", "the first of a set", 0,
+		     sub->col, series_median(&series));
+	files_close(files);
+}
+
+/* One file in many sets: its wake-up and its close, per set. */
+void measure_in_sets(const struct subject *sub, double unwatched)
+{
+	const char *group = "One eventfd in 1000 sets, per set";
+	struct set *sets[WATCHED];
+	struct files *files = files_open(1);
+	int i, round;
+
+	series_clear(&series);
+	for (i = 0; i < WATCHED; i++) {
+		bool ok;
+
+		sets[i] = sub->be->open(1);
+		series_begin(&series);
+		ok = sub->be->add(sets[i], files->in, 1);
+		series_end(&series);
+		must(ok, sub, "adding");
+	}
+	report_value(group, "sets_add", "add", 0, sub->col,
+		     series_median(&series));
+
+	series_clear(&series);
+	for (round = 0; round < BATCH_ROUNDS; round++) {
+		series_begin(&series);
+		files_signal(files, 0);
+		series_end(&series);
+		for (i = 0; i < WATCHED; i++)
+			must(sub->be->wait(sets[i], 0) == 1, sub, "waiting");
+		if (sub->be->level)
+			files_clear(files, 0);
+		for (i = 0; i < WATCHED; i++)
+			must(sub->be->wait(sets[i], 0) == 0, sub, "reading");
+	}
+	report_value(group, "sets_wake", "wake-up", 0, sub->col,
+		     (series_median(&series) - unwatched) / WATCHED);
+
+	series_clear(&series);
+	series_begin(&series);
+	close(files->in[0]);
+	series_end(&series);
+	report_value(group, "sets_close", "close of the eventfd", 0, sub->col,
+		     series_median(&series) / WATCHED);
+	for (i = 0; i < WATCHED; i++)
+		sub->be->close(sets[i]);
+	files_close(files);
+}
+
+/* Bytes of the kernel's small objects. */
+static double slab_bytes(void)
+{
+	unsigned long kib;
+	char line[128];
+	FILE *file;
+
+	/* Brings what the processors have counted into the sum. */
+	file = fopen("/proc/sys/vm/stat_refresh", "w");
+	if (file) {
+		fputs("1", file);
+		fclose(file);
+	}
+	file = fopen("/proc/meminfo", "r");
+	if (!file)
+		err(1, "/proc/meminfo");
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Slab: %lu", &kib) == 1) {
+			fclose(file);
+			return kib * 1024.0;
+		}
+	}
+	errx(1, "/proc/meminfo tells of no slab");
+}
+
+/* @nfds fds in one set, and then in another one, too */
+void measure_memory(const struct subject *sub, int nfds)
+{
+	const char *group = "Memory, bytes of slab per watched fd";
+	struct files *files = files_open(nfds);
+	struct set *first, *second;
+	double before, between;
+
+	before = slab_bytes();
+	first = watch_all(sub, files);
+	between = slab_bytes();
+	second = watch_all(sub, files);
+	report_value(group, "memory_first", "in a first set", 0, sub->col,
+		     (between - before) / nfds);
+	report_value(group, "memory_second", "in a second set", 0, sub->col,
+		     (slab_bytes() - between) / nfds);
+	sub->be->close(first);
+	sub->be->close(second);
+	files_close(files);
 }

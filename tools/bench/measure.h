@@ -26,6 +26,7 @@ void measure_producer(const struct subject *sub, double unwatched);
 
 /* Per fd: 1000 fds, @batch of them in one call */
 void measure_add(const struct subject *sub, int batch);
+void measure_first_add(const struct subject *sub);
 void measure_modify(const struct subject *sub, int batch);
 void measure_remove(const struct subject *sub, int batch);
 
@@ -40,5 +41,11 @@ void measure_cycle(const struct subject *sub);
 /* The call and the reader's loop, one of @nfds ready; also poll(2)'s */
 void measure_one_of(const struct subject *sub, int nfds);
 void measure_poll_one_of(int nfds);
+
+/* One eventfd in 1000 sets: its addition to each, its wake-up, its close */
+void measure_in_sets(const struct subject *sub, double unwatched);
+
+/* What the kernel keeps for each of @nfds fds, in one set and in a second */
+void measure_memory(const struct subject *sub, int nfds);
 
 #endif /* BENCH_MEASURE_H */

@@ -10,11 +10,11 @@
 
 #include "sample.h"
 
-#define ROWS_MAX	64
+#define ROWS_MAX	128
 #define ARRAY_SIZE(a)	((int)(sizeof(a) / sizeof((a)[0])))
 
 struct row {
-	const char *group;
+	char group[96];
 	char id[32];
 	char name[64];
 	bool known[COLUMNS];
@@ -23,6 +23,7 @@ struct row {
 
 static struct row rows[ROWS_MAX];
 static int nrows;
+static const char *section_prefix = "", *section_title = "";
 
 static const char * const headings[COLUMNS] = {
 	[COL_DEVEPOLL] = "/dev/epoll",
@@ -80,14 +81,21 @@ static struct row *row_get(const char *group, const char *id, const char *name,
 
 	if (nrows == ROWS_MAX)
 		errx(1, "more than %d rows", ROWS_MAX);
-	snprintf(row->id, sizeof(row->id), id, number);
+	i = snprintf(row->id, sizeof(row->id), "%s", section_prefix);
+	snprintf(row->id + i, sizeof(row->id) - i, id, number);
 	snprintf(row->name, sizeof(row->name), name, number);
-	row->group = group;
+	snprintf(row->group, sizeof(row->group), "%s%s", section_title, group);
 	for (i = 0; i < nrows; i++)
 		if (!strcmp(rows[i].id, row->id))
 			return &rows[i];
 	nrows++;
 	return row;
+}
+
+void report_section(const char *prefix, const char *title)
+{
+	section_prefix = prefix;
+	section_title = title;
 }
 
 void report_value(const char *group, const char *id, const char *name,

@@ -26,6 +26,11 @@ enum column {
 void report_value(const char *group, const char *id, const char *name,
 		  int number, enum column col, double value);
 
+/*
+ * From now on, ids begin with @prefix and headings with @title; "" for neither.
+ */
+void report_section(const char *prefix, const char *title);
+
 void report_table(FILE *out);
 void report_json(FILE *out);
 
