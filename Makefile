@@ -11,6 +11,7 @@
 #                           seed (default: random)
 #   ONLY= CHANGED=          mutants: select faults, by name or by the files that
 #                           differ from a revision
+#   WHAT=[BACKEND.]CALL     profile: the call; see tools/profile/run
 #   QUICK=1                 experiment: fewer sizes, and no record
 #   DESTDIR= PREFIX=        install: the destination (PREFIX: /usr/local)
 #   DEVEPOLL_CACHE=         the cache (default: ~/.cache/devepoll)
@@ -49,14 +50,14 @@ deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kmod lib tools selftests demo check mutants fuzz proof \
-	servers clients bench experiment shell lint docs install clean
+	servers clients bench profile experiment shell lint docs install clean
 
 help: ## print this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
 	@echo
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | \
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | \
 		while IFS='|' read -r name text; do \
-			printf '  %-10s %s\n' "$$name" "$$text"; done
+			printf '  %-11s %s\n' "$$name" "$$text"; done
 	@echo
 	@sed -n '/^# Variables/,/^$$/s/^# \{0,1\}//p' Makefile
 	@echo 'tools/guest runs any program of this machine in a guest (see --help).'
@@ -99,6 +100,10 @@ bench: ## measure the costs in instructions (KERNEL=, or 6.1, 6.12, newest)
 	$(call deps,base)
 	$(Q)tools/bench/run $(KERNEL)
 	$(Q)tools/bench/rings
+
+profile: ## count one call's instructions by function, WHAT=wait_1 (KERNEL=, 6.1)
+	$(call deps,base)
+	$(Q)tools/profile/run --kernel $(K) $(or $(WHAT),wait_1)
 
 proof: ## run all tests that others wrote for epoll (35 min per kernel)
 	$(call deps,base pip)

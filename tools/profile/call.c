@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes one call again and again, between marks that the plugin knows.
+ *
+ * usage: call BACKEND WHAT
+ */
+#include <err.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "../bench/backend.h"
+#include "../bench/files.h"
+#include "mark.h"
+
+#define WATCHED		1000
+#define WARM		20	/* rounds before those that count */
+#define ROUNDS		11
+
+static const struct {
+	const char *name;
+	const struct backend *be;
+} backends[] = {
+	{ "devepoll", &backend_devepoll },
+	{ "calls", &backend_fadvise },
+	{ "calls_level", &backend_fadvise_level },
+	{ "trusted", &backend_trusted },
+	{ "sysepoll", &backend_sysepoll },
+	{ "sysepoll_level", &backend_sysepoll_level },
+};
+
+static const struct backend *be;
+static struct files *files;
+static struct set *set;
+
+static void must(bool ok)
+{
+	if (!ok)
+		errx(1, "%s: a call failed", be->name);
+}
+
+/* One wait, @ready of 1000 files ready. */
+static void wait_for(bool counts, int ready)
+{
+	int i, n;
+
+	for (i = 0; i < ready; i++)
+		files_signal(files, i * (WATCHED / (ready + 1)));
+	if (counts)
+		mark_begin();
+	n = be->wait(set, 0);
+	if (counts)
+		mark_end();
+	must(n == ready);
+	for (i = 0; i < ready; i++)
+		files_clear(files, i * (WATCHED / (ready + 1)));
+	be->wait(set, 0);
+}
+
+static void wait_0(bool counts)
+{
+	wait_for(counts, 0);
+}
+
+static void wait_1(bool counts)
+{
+	wait_for(counts, 1);
+}
+
+static void wait_16(bool counts)
+{
+	wait_for(counts, 16);
+}
+
+/* A write to a file that is watched. */
+static void produce(bool counts)
+{
+	if (counts)
+		mark_begin();
+	files_signal(files, 0);
+	if (counts)
+		mark_end();
+	must(be->wait(set, 0) == 1);
+	files_clear(files, 0);
+	be->wait(set, 0);
+}
+
+typedef bool change_fn(struct set *set, const int *fds, int n);
+
+static void change(bool counts, change_fn *fn, int nr)
+{
+	bool ok;
+
+	if (counts)
+		mark_begin();
+	ok = fn(set, &files->in[nr], 1);
+	if (counts)
+		mark_end();
+	must(ok);
+}
+
+static void remove_1(bool counts)
+{
+	change(counts, be->remove, 7);
+	change(false, be->add, 7);
+}
+
+static void add_1(bool counts)
+{
+	change(false, be->remove, 7);
+	change(counts, be->add, 7);
+}
+
+static void modify_1(bool counts)
+{
+	change(counts, be->modify, 7);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(bool counts);
+} calls[] = {
+	{ "wait_0", wait_0 }, { "wait_1", wait_1 }, { "wait_16", wait_16 },
+	{ "producer", produce }, { "add_1", add_1 },
+	{ "modify_1", modify_1 }, { "remove_1", remove_1 },
+};
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+static const struct backend *backend_of(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(backends); i++)
+		if (!strcmp(backends[i].name, name))
+			return backends[i].be;
+	errx(2, "there is no backend '%s'", name);
+}
+
+static void (*call_of(const char *name))(bool counts)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (!strcmp(calls[i].name, name))
+			return calls[i].run;
+	errx(2, "there is no call '%s'", name);
+}
+
+int main(int argc, char **argv)
+{
+	struct rlimit lim = { 4096, 4096 };
+	void (*run)(bool counts);
+	int i;
+
+	if (argc != 3)
+		errx(2, "usage: call BACKEND WHAT");
+	be = backend_of(argv[1]);
+	run = call_of(argv[2]);
+	if (setrlimit(RLIMIT_NOFILE, &lim) || mlockall(MCL_CURRENT))
+		err(1, "limits");
+	files = files_open(WATCHED);
+	set = be->open(WATCHED);
+	must(be->add(set, files->in, WATCHED));
+	for (i = 0; i < WARM + ROUNDS; i++)
+		run(i >= WARM);
+	return 0;
+}
