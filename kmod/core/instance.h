@@ -177,6 +177,22 @@
  * Handshakes with the outside
  * ===========================
  *
+ *  - The only item of a file: the wake function finds it on dep_watch.items
+ *    under the lock of the wait queue alone, and uses it and its instance
+ *    without 5.  An item that leaves while others stay may be that item, so
+ *    dep_watch_detach takes and drops the lock of each wait queue (B held)
+ *    before the item is freed; with the last item the entries leave the wait
+ *    queues, under the same locks.
+ *  - An event that is pending already: the wake function returns before any
+ *    lock when dep_item.snapshot is that of the instance, all bits of the key
+ *    that the item wants are in dep_item.pending, and nobody waits or polls.
+ *    It is as if the event had come before those that are pending.  Whoever
+ *    clears pending bits, replaces the snapshot or asks for more events
+ *    therefore executes smp_mb() before it polls the file or goes back to the
+ *    program; it pairs with
+ *    smp_mb() in dep_watch_wake(), after which the bits are read: so either the
+ *    wake function sees the bits gone, or what it was called for is seen by
+ *    that poll, or by the program.
  *  - POLLFREE: the owner of a wait-queue head is about to free it after a
  *    grace period.  dep_watch_wake takes the entry off and stores NULL to
  *    dep_wait.head with release; wait_disarm loads it with acquire under

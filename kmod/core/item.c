@@ -76,6 +76,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->fd = fd;
 	item->events = events;
 	item->revents = 0;
+	item->pending = 0;
 	item->needs_poll = inst->sink->needs_poll;
 	item->armed = events;
 	item->hooked = false;

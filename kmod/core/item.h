@@ -61,6 +61,8 @@ struct dep_extra {
  * @events: L (written under M+L): the poll events asked for
  * @revents: L: the sink's: the events of the slot; in a set of the extended
  *	interface what the keys told or the file answered, not handed out yet
+ * @pending: L, read without it by the wake function: the events that a wake-up
+ *	need not tell of any more, as long as @snapshot is that of the instance
  * @needs_poll: L (written under M+L): the events for which the file must be
  *	asked
  * @armed: M: the events that the file was told of so far
@@ -97,11 +99,12 @@ struct dep_item {
 	u16 needs_poll;
 	/* Cleared together. */
 	u16 revents;
-	bool must_poll;
-	bool chosen;
+	u16 pending;
 	u16 armed;
-	bool hooked;
-	bool handover;
+	bool hooked:1;
+	bool must_poll:1;
+	bool chosen:1;
+	bool handover:1;
 	u32 pass;
 	u32 mode;
 	pid_t owner;
@@ -164,6 +167,21 @@ static inline void dep_item_list(struct dep_item *item)
 }
 
 /**
+ * dep_item_list_to_poll() - put an item on the ready list, to have it polled
+ * @item: a hooked item of which every event has to be polled for; its instance
+ *	is locked
+ *
+ * Until it is taken off again no event of its file is news.
+ */
+static inline void dep_item_list_to_poll(struct dep_item *item)
+{
+	item->must_poll = true;
+	dep_item_list(item);
+	WRITE_ONCE(item->pending, U16_MAX);
+	WRITE_ONCE(item->snapshot, item->inst->pages.snapshot);
+}
+
+/**
  * dep_item_unlist() - take an item off the ready list
  * @item: the item; its instance is locked
  */
@@ -172,6 +190,8 @@ static inline void dep_item_unlist(struct dep_item *item)
 	if (list_empty(&item->ready))
 		return;
 	list_del_init(&item->ready);
+	if (item->inst->extended)
+		item->pending = 0;
 	item->inst->nr_ready--;
 }
 

@@ -118,6 +118,8 @@ static int watch_join(struct dep_item *item, bool exempt)
 		if (watch_has_room(watch, item, exempt)) {
 			watch->nr_items++;
 			item->watch = watch;
+			/* Pairs with READ_ONCE() in watch_only(). */
+			smp_wmb();
 			list_add_tail(&item->link, &watch->items);
 			watch->nr_exclusive += dep_item_is_exclusive(item);
 		} else {
@@ -214,6 +216,8 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 	}
 	if (err)
 		return err;
+	/* On the list before the file is polled: pairs with dep_watch_wake(). */
+	smp_mb();
 	err = dep_watch_queue(item->watch, dep_item_key(item), ready);
 	*ready |= before;
 	return err;
@@ -250,6 +254,12 @@ void dep_watch_detach(struct dep_item *item)
 		if (item->handover)
 			dep_watch_hand_over(watch);
 		spin_unlock_irq(&watch->lock);
+		/*
+		 * It may be in use as the only one: see watch_only().  Once the
+		 * file is gone, its wait queues are, and no wake function runs.
+		 */
+		if (!hlist_unhashed(&watch->node))
+			dep_watch_flush(watch);
 	}
 	spin_unlock(&bucket->lock);
 

@@ -64,6 +64,39 @@ void dep_watch_disarm(struct dep_watch *watch)
 }
 
 /**
+ * dep_watch_flush() - wait until no wake function runs that began before
+ * @watch: the watch
+ *
+ * A wake function that has found the watch's only item uses it without
+ * dep_watch.lock.  When this returns, none has an item that was taken off the
+ * list before.
+ *
+ * An entry that is queued meanwhile does not matter: the item that it is for
+ * is on the list already.
+ *
+ * Context: process; dep_bucket.lock held, and the watch is in the table, so
+ * that its wait queues are there.
+ */
+void dep_watch_flush(struct dep_watch *watch)
+{
+	wait_queue_head_t *head;
+	struct dep_wait *wait;
+
+	/* Pairs with the release in watch_spare_wait(). */
+	for (wait = &watch->wait; wait;
+	     wait = smp_load_acquire(&wait->next)) {
+		/* As wait_disarm() does. */
+		rcu_read_lock();
+		head = smp_load_acquire(&wait->head);
+		if (head) {
+			spin_lock_irq(&head->lock);
+			spin_unlock_irq(&head->lock);
+		}
+		rcu_read_unlock();
+	}
+}
+
+/**
  * dep_wait_init() - make an entry that is in no wait queue
  * @wait: the entry
  * @watch: its watch
@@ -105,7 +138,8 @@ static struct dep_wait *watch_spare_wait(struct dep_watch *watch)
 	if (!wait)
 		return ERR_PTR(-ENOMEM);
 	dep_wait_init(wait, watch);
-	tail->next = wait;
+	/* Pairs with dep_watch_flush(), which does not hold A. */
+	smp_store_release(&tail->next, wait);
 	watch->nr_waits++;
 	return wait;
 }

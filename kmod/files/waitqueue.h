@@ -40,6 +40,7 @@ void dep_waits_free(struct dep_watch *watch);
 int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready);
 int dep_watch_arm(struct dep_item *item, u16 *ready);
 void dep_watch_disarm(struct dep_watch *watch);
+void dep_watch_flush(struct dep_watch *watch);
 bool dep_watch_is_arming(const poll_table *table);
 
 int __init dep_waitqueue_init(void);

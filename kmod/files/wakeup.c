@@ -2,6 +2,7 @@
 /*
  * Wake-ups: from a wait queue of a watched file to the sets that watch it.
  */
+#include "core/compat.h"
 #include "core/item.h"
 #include "core/relay.h"
 #include "core/trace.h"
@@ -35,7 +36,9 @@ static __always_inline void watch_notify_more(struct dep_item *item,
 		idle = !dep_instance_has_work(inst);
 		listed = inst->nr_ready;
 	}
-	if (ask) {
+	if (ask && item->needs_poll == U16_MAX) {
+		dep_item_list_to_poll(item);
+	} else if (ask) {
 		item->must_poll = true;
 		dep_item_list(item);
 	}
@@ -50,22 +53,37 @@ static __always_inline void watch_notify_more(struct dep_item *item,
 }
 
 /* An unhooked item wants no events, so nothing is done for it. */
+static __always_inline void watch_notify_locked(struct dep_item *item,
+						__poll_t key, bool many)
+{
+	struct dep_instance *inst = item->inst;
+	u16 needs_poll = item->needs_poll;
+	u16 events = item->events & (__force u16)key;
+
+	lockdep_assert_held(&inst->lock);
+	if (unlikely(!events || inst->nr_waiters || inst->polled))
+		goto more;
+	if (needs_poll != U16_MAX && events & needs_poll)
+		goto more;
+	inst->stats.wakes++;
+	trace_devepoll_event(item, (__force u32)key);
+	if (needs_poll == U16_MAX)
+		dep_item_list_to_poll(item);
+	else
+		inst->sink->post(inst, item, events);
+	return;
+
+more:
+	watch_notify_more(item, key, many);
+}
+
 static __always_inline void watch_notify(struct dep_item *item, __poll_t key,
 					 bool many)
 {
 	struct dep_instance *inst = item->inst;
-	u16 events;
 
 	spin_lock(&inst->lock);
-	events = item->events & (__force u16)key;
-	if (likely(events && !(events & item->needs_poll) &&
-		   !inst->nr_waiters && !inst->polled)) {
-		inst->stats.wakes++;
-		trace_devepoll_event(item, (__force u32)key);
-		inst->sink->post(inst, item, events);
-	} else {
-		watch_notify_more(item, key, many);
-	}
+	watch_notify_locked(item, key, many);
 	spin_unlock(&inst->lock);
 }
 
@@ -166,6 +184,72 @@ void dep_watch_hand_over(struct dep_watch *watch)
 	}
 }
 
+/*
+ * Is all that the key says pending already, and nobody there to be told?
+ * Without L: see the banner, Handshakes with the outside.  A trace shows
+ * everything.
+ */
+static __always_inline bool item_has_it(const struct dep_item *item,
+					__poll_t key)
+{
+	const struct dep_instance *inst = item->inst;
+
+	if (!(__force u16)key || READ_ONCE(item->snapshot) !=
+				 READ_ONCE(inst->pages.snapshot))
+		return false;
+	/* Pairs with smp_wmb() where a sink writes the two. */
+	smp_rmb();
+	if (READ_ONCE(item->events) & (__force u16)key &
+	    ~READ_ONCE(item->pending))
+		return false;
+	return !READ_ONCE(inst->nr_waiters) && !READ_ONCE(inst->polled) &&
+	       !trace_devepoll_event_enabled();
+}
+
+/*
+ * The only item of a watch, if it is not exclusive; else NULL.  Without W: an
+ * item that joins is on the list before it polls the file, and one that leaves
+ * is not freed before this wake function has returned (dep_watch_flush()).
+ * Where items are turned about, one of them is exclusive.
+ */
+static __always_inline struct dep_item *
+watch_only(const struct dep_watch *watch)
+{
+	const struct list_head *first = READ_ONCE(watch->items.next);
+
+	if (unlikely(first != READ_ONCE(watch->items.prev) ||
+		     READ_ONCE(watch->nr_exclusive)))
+		return NULL;
+	/* Never empty while an entry is in a wait queue. */
+	return list_entry(first, struct dep_item, link);
+}
+
+/* One item, which is not exclusive: nothing to walk. */
+static noinline void watch_wake_one(struct dep_item *item, __poll_t key)
+{
+	struct dep_instance *inst = item->inst;
+	unsigned long flags;
+
+	spin_lock_irqsave(&inst->lock, flags);
+	watch_notify_locked(item, key, false);
+	spin_unlock_irqrestore(&inst->lock, flags);
+}
+
+static noinline void watch_wake_all(struct dep_watch *watch, __poll_t key)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	/* Hang-ups and what may be one are for all. */
+	if (unlikely(watch->nr_exclusive) &&
+	    key & (EPOLLIN | EPOLLOUT) && !(key & EPOLLHUP)) {
+		watch_notify_exclusive(watch, key);
+	} else {
+		watch_notify_all(watch, key);
+	}
+	spin_unlock_irqrestore(&watch->lock, flags);
+}
+
 /**
  * dep_watch_wake() - the wake function
  * @entry: that of a struct dep_wait
@@ -182,22 +266,23 @@ int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
 	struct dep_wait *wait = container_of(entry, struct dep_wait, entry);
 	struct dep_watch *watch = wait->watch;
 	__poll_t events = key_to_poll(key);
-	unsigned long flags;
+	struct dep_item *only;
 
-	if (unlikely(events & POLLFREE))
-		events = 0;
-
-	spin_lock_irqsave(&watch->lock, flags);
-	/* Hang-ups and what may be one are for all. */
-	if (unlikely(watch->nr_exclusive) &&
-	    events & (EPOLLIN | EPOLLOUT) && !(events & EPOLLHUP)) {
-		watch_notify_exclusive(watch, events);
-	} else {
-		watch_notify_all(watch, events);
-	}
-	spin_unlock_irqrestore(&watch->lock, flags);
-
-	if (unlikely(key_to_poll(key) & POLLFREE))
+	if (unlikely(events & POLLFREE)) {
+		watch_wake_all(watch, 0);
 		wait_pollfree(wait);
+		return 0;
+	}
+	/*
+	 * What has happened to the file is seen by whoever clears what was
+	 * pending after we looked, and then polls the file or goes back to the
+	 * program: pairs with smp_mb() there.
+	 */
+	smp_mb();
+	only = watch_only(watch);
+	if (unlikely(!only || dep_fast_path_off))
+		watch_wake_all(watch, events);
+	else if (!item_has_it(only, events))
+		watch_wake_one(only, events);
 	return 0;
 }

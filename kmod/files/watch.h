@@ -31,7 +31,8 @@ struct dep_wait {
  * @lock: lock number 5
  * @nr_items: B: length of @items; read without it as a hint
  * @nr_waits: A: length of the list behind @wait
- * @nr_exclusive: B+W: how many of @items are exclusive
+ * @nr_exclusive: B+W, read without W by the wake function: how many of @items
+ *	are exclusive
  * @items: B+W, but a wake function rotates it under W alone: the items of all
  *	instances
  * @arm: lock number 2: only one task at a time queues us on the file

@@ -62,6 +62,8 @@ static int interest_change(struct dep_item *item, u16 events)
 	int err;
 
 	interest_replace(item, events);
+	/* Pairs with smp_mb() in dep_watch_wake(). */
+	smp_mb();
 	/* Counts a change that fails below for want of memory, too. */
 	item->inst->stats.mods++;
 	/* Of the last two the file is told in any case. */
@@ -119,7 +121,12 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 	item_set(item, ch);
 	revents = item->revents;
 	item->revents = 0;
+	item->pending = 0;
+	if (list_empty(&item->ready))
+		item->must_poll = false;
 	spin_unlock_irq(&inst->lock);
+	/* Pairs with smp_mb() in dep_watch_wake(). */
+	smp_mb();
 	err = dep_watch_arm(item, &ready);
 
 	spin_lock_irq(&inst->lock);

@@ -136,8 +136,7 @@ static __always_inline bool fast_take_item(struct dep_item *item)
 {
 	item->ready.next = &item->ready;
 	item->revents = 0;
-	item->must_poll = false;
-	item->chosen = false;
+	item->pending = 0;
 	/* The last reference is gone: so will the item be. */
 	return dep_file_get(item->file);
 }
@@ -180,7 +179,7 @@ static __always_inline void fast_take(struct fast_wait *fast,
 		item = list_entry(next, struct dep_item, ready);
 		if (item->pass == fast->number)
 			break;
-		if (unlikely(ask == most)) {
+		if (unlikely(ask == most || gone == DEP_LOOK_BATCH)) {
 			fast->over = false;
 			break;
 		}
@@ -193,8 +192,8 @@ static __always_inline void fast_take(struct fast_wait *fast,
 		item->pass = fast->number;
 		if (likely(fast_take_item(item)))
 			ask++;
-		else if (++gone == DEP_LOOK_BATCH)
-			break;
+		else
+			gone++;
 	}
 	/* Removes them all at once. */
 	ready->next = next;
@@ -326,6 +325,8 @@ static __always_inline void fast_run(struct fast_wait *fast,
 	for (;;) {
 		fast_take(fast, files);
 		spin_unlock_irq(&inst->lock);
+		/* Pairs with smp_mb() in dep_watch_wake(). */
+		smp_mb();
 		for (ask = fast->batch->asks; ask < fast->end; ask++)
 			ask->revents = fast_poll_item(ask->item, &table);
 		fast_write(fast);
@@ -417,6 +418,8 @@ static __always_inline u64 fast_take_one(struct dep_instance *inst,
 	spin_unlock_irq(&inst->lock);
 	if (unlikely(!got))
 		return 0;
+	/* Pairs with smp_mb() in dep_watch_wake(). */
+	smp_mb();
 	revents = fast_poll_item(item, &table);
 	if (likely(revents))
 		sent = fast_write_one(to, revents, item->data);

@@ -189,6 +189,7 @@ static void pass_take(struct dep_pass *pass, u32 room)
 		/* Off the list: a wake-up from now on puts it back. */
 		next = next->next;
 		INIT_LIST_HEAD(&item->ready);
+		item->pending = 0;
 		nr += pass_take_item(pass, item, &pass->asks[nr], files, table);
 		item->pass = pass->number;
 	}
@@ -200,6 +201,11 @@ static void pass_take(struct dep_pass *pass, u32 room)
 	pass->over = next == ready ||
 		     list_entry(next, struct dep_item, ready)->pass ==
 		     pass->number;
+	/*
+	 * Before the files are polled, or events are handed out untouched: pairs
+	 * with smp_mb() in dep_watch_wake().
+	 */
+	smp_mb();
 }
 
 /* Polls the files, with no spin lock held. */

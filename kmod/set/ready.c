@@ -30,12 +30,17 @@ static void ready_post(struct dep_instance *inst, struct dep_item *item,
 	lockdep_assert_held(&inst->lock);
 	if (item->mode & (DEP_MODE_TRUST | DEP_MODE_KEEP))
 		item->revents |= events;
+	if (item->mode & DEP_MODE_TRUST) {
+		WRITE_ONCE(item->pending, item->revents);
+		WRITE_ONCE(item->snapshot, inst->pages.snapshot);
+	}
 	dep_item_list(item);
 }
 
 static void ready_forget(struct dep_instance *inst, struct dep_item *item)
 {
 	item->revents = 0;
+	item->pending = 0;
 }
 
 /* Every item needs poll, unless the program trusts keys: see interest.c. */

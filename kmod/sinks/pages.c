@@ -41,15 +41,23 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 
 		if (WARN_ON_ONCE(nr >= inst->room))
 			return;
-		item->snapshot = pages->snapshot;
 		item->slot = nr;
-		item->revents = 0;
+		item->revents = events;
+		/* Pairs with smp_rmb() in the wake function. */
+		WRITE_ONCE(item->pending, events);
+		smp_wmb();
+		WRITE_ONCE(item->snapshot, pages->snapshot);
 		pages->index[nr] = item;
-		slot[nr].fd = item->fd;
-		slot[nr].events = item->events;
+		slot[nr] = (struct pollfd) {
+			.fd = item->fd,
+			.events = item->events,
+			.revents = events,
+		};
 		WRITE_ONCE(inst->pending, nr + 1);
+		return;
 	}
 	item->revents |= events;
+	WRITE_ONCE(item->pending, item->revents);
 	WRITE_ONCE(slot[item->slot].revents, item->revents);
 }
 
@@ -360,5 +368,7 @@ u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 		}
 	}
 	spin_unlock_irq(&inst->lock);
+	/* What the program reads now is newer: see dep_watch_wake(). */
+	smp_mb();
 	return nr;
 }

@@ -372,7 +372,7 @@ struct devepoll_wait_args {
  * @dels: fds that the program removed so far
  * @closes: fds that left so far because their file was closed or their number
  *	refers to another file
- * @wakes: wake-ups by watched files that were relevant to the instance
+ * @wakes: wake-ups by watched files that told the instance something new
  * @asks: polls of files to find out whether they are ready
  * @harvests: calls that returned events
  * @events: events returned
