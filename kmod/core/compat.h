@@ -335,7 +335,7 @@ static inline void dep_sigqueue_init(struct dep_sigqueue *entry)
 #define dep_release_hook_off false
 #endif
 
-/* The build that compares the fast path with the passes: see Kbuild. */
+/* The build without the short ways of waits and wake-ups: see Kbuild. */
 #ifdef DEP_TEST_NO_FAST_PATH
 #define dep_fast_path_off true
 #else

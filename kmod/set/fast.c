@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fast path of epoll_wait(2): it takes ordinary items off the ready list,
+ * The short way of epoll_wait(2): it takes ordinary items off the ready list,
  * polls their files and writes the events, without a call into another file of
  * the module.  It stops at the first item that is not ordinary, and at memory
  * that is not there; a pass (pass.c) continues where it stopped.
@@ -471,7 +471,7 @@ static __always_inline u64 fast_collect(struct dep_instance *inst,
 	return collected;
 }
 
-/* Prepares a pass that continues where the fast path has stopped. */
+/* Prepares a pass that continues where the short way has stopped. */
 static void fast_resume(struct dep_results *results, u64 collected)
 {
 	if (!(collected & FAST_REST))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The fast path of a wait: what is common, in one function.
+ * The short way of a wait: what is common, in one function.
  */
 #ifndef DEVEPOLL_FAST_H
 #define DEVEPOLL_FAST_H
