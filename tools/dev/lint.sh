@@ -58,6 +58,10 @@ pass_conditionals() {
 	! grep -nE '^[[:space:]]*#[[:space:]]*if' kmod/*.c kmod/*/*.c
 }
 
+pass_floors() {
+	tools/dev/floors
+}
+
 pass_build() {
 	local kernel
 	for kernel in 6.1 6.12 newest; do
@@ -128,8 +132,8 @@ pass_commits() {
 	tools/dev/check-commits.sh
 }
 
-checks='checkpatch conditionals spdx build sparse kerneldoc codespell shellcheck
-	python mandoc commits'
+checks='checkpatch conditionals floors spdx build sparse kerneldoc codespell
+	shellcheck python mandoc commits'
 [ $# -gt 0 ] && checks=$*
 failed=
 for check in $checks; do
