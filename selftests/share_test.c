@@ -228,6 +228,7 @@ TEST_F(share, gives_a_one_shot_to_no_two_threads_at_once)
 	EXPECT_EQ(0, crew_join(&crew));
 	EXPECT_EQ(0, atomic_load(&crew.clashes));
 }
+
 /* A thread that looks while another one takes must not find nothing. */
 struct looker {
 	struct eset set;

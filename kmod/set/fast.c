@@ -35,8 +35,8 @@
  * pass; that memory was not there; and, above, the number of the pass.
  */
 #define FAST_NR		((1U << 30) - 1)
-#define FAST_FAULT	(1U << 30)
-#define FAST_REST	(1U << 31)
+#define FAST_FAULT	BIT(30)
+#define FAST_REST	BIT(31)
 #define FAST_PASS	32
 
 /* An item with one of these modes is not ordinary. */
@@ -317,8 +317,8 @@ static __always_inline void fast_run(struct fast_wait *fast,
 				     const struct files_struct *files)
 	__releases(&fast->inst->lock)
 {
-	struct dep_instance *inst = fast->inst;
 	poll_table table DEP_UNINITIALIZED;
+	struct dep_instance *inst = fast->inst;
 	struct fast_ask *ask;
 
 	table._qproc = NULL;
@@ -456,6 +456,7 @@ static __always_inline u64 fast_collect(struct dep_instance *inst,
 		return FAST_REST;
 	spin_lock_irq(&inst->lock);
 	WRITE_ONCE(inst->ask_seq, inst->ask_seq + 1);
+	/* Pairs with smp_rmb() in dep_ready_may_ask(). */
 	smp_wmb();
 	if (waiter)
 		dep_waiter_came(inst, waiter);
@@ -466,6 +467,7 @@ static __always_inline u64 fast_collect(struct dep_instance *inst,
 		collected = fast_take_many(inst, to, max, files);
 	inst->stats.waits += (collected & FAST_NR) != 0;
 	inst->stats.handed += collected & FAST_NR;
+	/* Pairs with the acquire in dep_ready_may_ask(). */
 	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
 	mutex_unlock(&inst->mtx);
 	return collected;
