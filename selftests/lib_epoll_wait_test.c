@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -322,6 +323,67 @@ TEST_F(epoll, changing_a_set_is_no_cancellation_point)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_TRUE(c.passed);
 	EXPECT_EQ(0, close(c.set));
+}
+
+/* More than the kernel takes at a time, and than one page of events holds. */
+#define CROWD	40
+
+/* Pages that nobody has touched; events begin near the end of the first. */
+static struct epoll_event *untouched_events(int prot)
+{
+	char *pages = mmap(NULL, 2 * 4096, prot, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	if (pages == MAP_FAILED)
+		return NULL;
+	return (void *)(pages + 4096 - 20 * sizeof(struct epoll_event));
+}
+
+static void forget_events(struct epoll_event *events)
+{
+	munmap((char *)events + 20 * sizeof(*events) - 4096, 2 * 4096);
+}
+
+static void expect_each_once(struct __test_metadata *_metadata,
+			   const struct calls *calls, int set, int nr)
+{
+	struct epoll_event *out = untouched_events(PROT_READ | PROT_WRITE);
+	struct epoll_event *bad = untouched_events(PROT_READ);
+	int fds[CROWD], i, got, seen[CROWD] = { 0 };
+
+	ASSERT_TRUE(out);
+	ASSERT_TRUE(bad);
+	for (i = 0; i < nr; i++) {
+		fds[i] = eventfd_new();
+		ASSERT_EQ(0, add(calls, set, fds[i], EPOLLIN | EPOLLET));
+		ASSERT_EQ(0, eventfd_post(fds[i]));
+	}
+	EXPECT_EQ(-EFAULT, result_of(calls->wait(set, bad, CROWD, 0)));
+	EXPECT_EQ(-EFAULT, result_of(calls->wait(set, bad, CROWD, -1)));
+	got = calls->wait(set, out, CROWD, 0);
+	EXPECT_EQ(nr, got);
+	for (i = 0; i < got; i++) {
+		int j;
+
+		for (j = 0; j < nr; j++)
+			seen[j] += out[i].data.fd == fds[j];
+	}
+	for (i = 0; i < nr; i++) {
+		EXPECT_EQ(1, seen[i]);
+		close(fds[i]);
+	}
+	forget_events(out);
+	forget_events(bad);
+}
+
+TEST_F(epoll, edge_survives_memory_that_is_not_there)
+{
+	expect_each_once(_metadata, variant->calls, self->set, 1);
+}
+
+TEST_F(epoll, edges_survive_memory_that_is_not_there)
+{
+	expect_each_once(_metadata, variant->calls, self->set, CROWD);
 }
 
 #define SLEEPERS	4
