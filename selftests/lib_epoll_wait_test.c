@@ -351,8 +351,8 @@ static void expect_each_once(struct __test_metadata *_metadata,
 	struct epoll_event *bad = untouched_events(PROT_READ);
 	int fds[CROWD], i, got, seen[CROWD] = { 0 };
 
-	ASSERT_TRUE(out);
-	ASSERT_TRUE(bad);
+	ASSERT_TRUE(out != NULL);
+	ASSERT_TRUE(bad != NULL);
 	for (i = 0; i < nr; i++) {
 		fds[i] = eventfd_new();
 		ASSERT_EQ(0, add(calls, set, fds[i], EPOLLIN | EPOLLET));
