@@ -21,6 +21,7 @@
 #include "faces/access.h"
 #include "files/release.h"
 #include "files/table.h"
+#include "files/watch.h"
 #include "set/ready.h"
 #include "sinks/siginfo.h"
 
@@ -41,6 +42,10 @@ static ushort mode = 0666;
 module_param(mode, ushort, 0444);
 MODULE_PARM_DESC(mode, "permissions of /dev/epoll and /dev/poll (default 0666)");
 
+/* The memory of a file that is watched once, in bytes. */
+#define WATCH_COST	(sizeof(struct dep_item) + sizeof(struct dep_watch))
+static_assert(sizeof(struct dep_leaf) <= DEP_TABLE_CHARGE * WATCH_COST);
+
 /* As in epoll: a share of low memory, at the price of a watch with one item. */
 static unsigned long __init default_max_user_watches(void)
 {
@@ -48,7 +53,7 @@ static unsigned long __init default_max_user_watches(void)
 
 	si_meminfo(&info);
 	return ((info.totalram - info.totalhigh) / DEP_WATCH_MEMORY_SHARE *
-		PAGE_SIZE) / dep_watch_cost();
+		PAGE_SIZE) / WATCH_COST;
 }
 
 static int __init check_parameters(void)

@@ -341,18 +341,6 @@ void dep_watch_file_gone(struct file *file)
 		watch_free(watch);
 }
 
-/**
- * dep_watch_cost() - memory that a file takes which is watched once
- *
- * Return: bytes.
- */
-size_t dep_watch_cost(void)
-{
-	static_assert(sizeof(struct dep_leaf) <= DEP_TABLE_CHARGE *
-		      (sizeof(struct dep_item) + sizeof(struct dep_watch)));
-	return sizeof(struct dep_item) + sizeof(struct dep_watch);
-}
-
 static int __init table_init(void)
 {
 	unsigned int i;

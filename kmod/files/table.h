@@ -48,8 +48,6 @@ void dep_watch_file_gone(struct file *file);
 int dep_watch_attach(struct dep_item *item, u16 *ready);
 void dep_watch_detach(struct dep_item *item);
 
-size_t dep_watch_cost(void);
-
 int __init dep_watch_init(void);
 void dep_watch_exit(void);
 
