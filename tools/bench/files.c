@@ -17,7 +17,8 @@
 
 static int open_eventfd(int fds[2])
 {
-	fds[0] = fds[1] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	fds[0] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	fds[1] = fds[0];
 	return fds[0];
 }
 

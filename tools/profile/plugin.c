@@ -2,9 +2,6 @@
 /*
  * A plugin of QEMU that counts how often each instruction of the guest is
  * executed between two marks (mark.h), and writes the counts to a file.
- *
- * Debian has no package with QEMU's header for plugins.  The few declarations
- * below follow the documentation of that interface, whose version they name.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,35 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api.h"
 #include "mark.h"
 
 #define VISIBLE		__attribute__((visibility("default")))
-#define SLOTS		(1U << 20)
+#define SLOTS		0x100000
 
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-
-typedef void tb_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-typedef void insn_executed(unsigned int vcpu, void *data);
-typedef void ended(qemu_plugin_id_t id, void *data);
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-					   tb_translated *call);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
-					    insn_executed *call, int flags,
-					    void *data);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, ended *call,
-				    void *data);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *,
-						 size_t nr);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to,
-			     size_t size);
-
-VISIBLE int qemu_plugin_version = 4;
+VISIBLE int qemu_plugin_version = API_VERSION;
 
 /* An address of the guest, and how often it was executed between marks. */
 struct slot {
@@ -90,16 +65,14 @@ static void on_end(unsigned int vcpu, void *data)
 
 static insn_executed *call_of(const struct qemu_plugin_insn *insn)
 {
-	static const unsigned char begin[] = { MARK_BYTES, MARK_BEGIN };
-	static const unsigned char end[] = { MARK_BYTES, MARK_END };
-	unsigned char bytes[sizeof(begin)];
+	unsigned char bytes[MARK_SIZE];
 
-	if (qemu_plugin_insn_size(insn) != sizeof(bytes))
+	if (qemu_plugin_insn_size(insn) != MARK_SIZE)
 		return on_insn;
-	qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
-	if (!memcmp(bytes, begin, sizeof(bytes)))
+	qemu_plugin_insn_data(insn, bytes, MARK_SIZE);
+	if (!memcmp(bytes, mark_of_begin, MARK_SIZE))
 		return on_begin;
-	return memcmp(bytes, end, sizeof(bytes)) ? on_insn : on_end;
+	return memcmp(bytes, mark_of_end, MARK_SIZE) ? on_insn : on_end;
 }
 
 static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -109,9 +82,10 @@ static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	(void)id;
 	for (i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		struct slot *slot = slot_of(qemu_plugin_insn_vaddr(insn));
 
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, call_of(insn), 0,
-				slot_of(qemu_plugin_insn_vaddr(insn)));
+						       slot);
 	}
 }
 
