@@ -168,10 +168,9 @@ static inline void dep_item_list(struct dep_item *item)
 
 /**
  * dep_item_list_to_poll() - put an item on the ready list, to have it polled
- * @item: a hooked item of which every event has to be polled for; its instance
- *	is locked
+ * @item: a hooked item of which every event needs poll; its instance is locked
  *
- * Until it is taken off again no event of its file is news.
+ * Until it is taken off again, no event of its file is news.
  */
 static inline void dep_item_list_to_poll(struct dep_item *item)
 {

@@ -16,7 +16,7 @@ static unsigned long file_magic(const struct file *file)
 	return file_inode(file)->i_sb->s_magic;
 }
 
-/* @name is a constant: nearly all names differ from it by their length. */
+/* @name is a constant: nearly all names have another length. */
 static __always_inline bool file_is_named(const struct file *file,
 					  const char *name)
 {

@@ -216,7 +216,7 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 	}
 	if (err)
 		return err;
-	/* On the list before the file is polled: pairs with dep_watch_wake(). */
+	/* On the list before the poll: pairs with dep_watch_wake(). */
 	smp_mb();
 	err = dep_watch_queue(item->watch, dep_item_key(item), ready);
 	*ready |= before;
@@ -255,8 +255,9 @@ void dep_watch_detach(struct dep_item *item)
 			dep_watch_hand_over(watch);
 		spin_unlock_irq(&watch->lock);
 		/*
-		 * It may be in use as the only one: see watch_only().  Once the
-		 * file is gone, its wait queues are, and no wake function runs.
+		 * A wake function may use it as the only one: see watch_only().
+		 * Once the file is gone, so are its wait queues, and no wake
+		 * function runs.
 		 */
 		if (!hlist_unhashed(&watch->node))
 			dep_watch_flush(watch);

@@ -54,8 +54,8 @@ void dep_watch_disarm(struct dep_watch *watch)
 	struct dep_wait *wait;
 
 	/*
-	 * RCU keeps a head alive that POLLFREE is taking away this moment.  A
-	 * spin lock, which switches preemption off, will do.
+	 * RCU keeps a head alive that POLLFREE is just taking away.  A spin
+	 * lock, which switches preemption off, is enough.
 	 */
 	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(),
 			 "a wait-queue head may be freed");
@@ -64,29 +64,27 @@ void dep_watch_disarm(struct dep_watch *watch)
 }
 
 /**
- * dep_watch_flush() - wait until no wake function runs that began before
+ * dep_watch_flush() - wait for wake functions that are running
  * @watch: the watch
  *
  * A wake function that has found the watch's only item uses it without
  * dep_watch.lock.  When this returns, none has an item that was taken off the
- * list before.
- *
- * An entry that is queued meanwhile does not matter: the item that it is for
- * is on the list already.
+ * list before.  An entry that is queued meanwhile does not matter: its item is
+ * on the list already.
  *
  * Context: process; dep_bucket.lock held, and the watch is in the table, so
- * that its wait queues are there.
+ * that its wait queues exist.
  */
 void dep_watch_flush(struct dep_watch *watch)
 {
 	wait_queue_head_t *head;
 	struct dep_wait *wait;
 
-	/* Pairs with the release in watch_spare_wait(). */
 	for (wait = &watch->wait; wait;
+	     /* Pairs with the release in watch_spare_wait(). */
 	     wait = smp_load_acquire(&wait->next)) {
-		/* As wait_disarm() does. */
 		rcu_read_lock();
+		/* Pairs with the release in wait_pollfree(). */
 		head = smp_load_acquire(&wait->head);
 		if (head) {
 			spin_lock_irq(&head->lock);

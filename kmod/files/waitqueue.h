@@ -12,7 +12,7 @@
 struct dep_wait;
 struct dep_watch;
 
-/* What every file is told, asked for or not. */
+/* Every file is polled with these, whether or not they are asked for. */
 #define DEP_KEY_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
 
 /**

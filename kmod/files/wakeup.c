@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Wake-ups: from a wait queue of a watched file to the sets that watch it.
- */
+/* Wake-ups: from a wait queue of a watched file to the sets that watch it. */
 #include "core/compat.h"
 #include "core/item.h"
 #include "core/relay.h"
@@ -185,9 +183,8 @@ void dep_watch_hand_over(struct dep_watch *watch)
 }
 
 /*
- * Is all that the key says pending already, and nobody there to be told?
- * Without L: see the banner, Handshakes with the outside.  A trace shows
- * everything.
+ * Are all events of the key pending already, with nobody to be told?  Without
+ * L: see the banner, Handshakes with the outside.  A trace shows everything.
  */
 static __always_inline bool item_has_it(const struct dep_item *item,
 					__poll_t key)
@@ -207,10 +204,10 @@ static __always_inline bool item_has_it(const struct dep_item *item,
 }
 
 /*
- * The only item of a watch, if it is not exclusive; else NULL.  Without W: an
- * item that joins is on the list before it polls the file, and one that leaves
- * is not freed before this wake function has returned (dep_watch_flush()).
- * Where items are turned about, one of them is exclusive.
+ * The only item of a watch, if it is not exclusive; otherwise NULL.  Without W:
+ * an item that joins is on the list before it polls the file, and one that
+ * leaves is not freed before this wake function has returned
+ * (dep_watch_flush()).  Lists that are rotated have an exclusive item.
  */
 static __always_inline struct dep_item *
 watch_only(const struct dep_watch *watch)
@@ -240,7 +237,7 @@ static noinline void watch_wake_all(struct dep_watch *watch, __poll_t key)
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	/* Hang-ups and what may be one are for all. */
+	/* All items get hang-ups, and wake-ups that may be hang-ups. */
 	if (unlikely(watch->nr_exclusive) &&
 	    key & (EPOLLIN | EPOLLOUT) && !(key & EPOLLHUP)) {
 		watch_notify_exclusive(watch, key);
@@ -274,9 +271,9 @@ int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
 		return 0;
 	}
 	/*
-	 * What has happened to the file is seen by whoever clears what was
-	 * pending after we looked, and then polls the file or goes back to the
-	 * program: pairs with smp_mb() there.
+	 * Whoever clears what was pending after we looked, and then polls the
+	 * file or returns to the program, sees what has happened to the file:
+	 * pairs with smp_mb() there.
 	 */
 	smp_mb();
 	only = watch_only(watch);

@@ -66,7 +66,7 @@ static int interest_change(struct dep_item *item, u16 events)
 	smp_mb();
 	/* Counts a change that fails below for want of memory, too. */
 	item->inst->stats.mods++;
-	/* Of the last two the file is told in any case. */
+	/* The file learns of the last two in any case. */
 	if (!(events & ~(before | DEP_KEY_ALWAYS)))
 		return 0;
 	err = dep_watch_arm(item, &ready);

@@ -137,7 +137,7 @@ static __always_inline bool fast_take_item(struct dep_item *item)
 	item->ready.next = &item->ready;
 	item->revents = 0;
 	item->pending = 0;
-	/* The last reference is gone: so will the item be. */
+	/* If the last reference is gone, the item soon will be, too. */
 	return dep_file_get(item->file);
 }
 

@@ -43,8 +43,8 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 			return;
 		item->slot = nr;
 		item->revents = events;
-		/* Pairs with smp_rmb() in the wake function. */
 		WRITE_ONCE(item->pending, events);
+		/* Pairs with smp_rmb() in the wake function. */
 		smp_wmb();
 		WRITE_ONCE(item->snapshot, pages->snapshot);
 		pages->index[nr] = item;
@@ -368,7 +368,7 @@ u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 		}
 	}
 	spin_unlock_irq(&inst->lock);
-	/* What the program reads now is newer: see dep_watch_wake(). */
+	/* From here on the program reads newer data: see dep_watch_wake(). */
 	smp_mb();
 	return nr;
 }
