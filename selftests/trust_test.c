@@ -69,6 +69,18 @@ TEST_F(trust, reports_each_arrival_once)
 	}
 }
 
+TEST_F(trust, reports_what_comes_after_a_change_that_found_nothing)
+{
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, eventfd_take(self->event));
+	/* What was told before the change is over, and the file says so. */
+	ASSERT_EQ(0, change_trusted(&self->set, DEVEPOLL_MOD, self->event,
+				    EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->event, 0));
+}
+
 TEST_F(trust, saves_the_asking)
 {
 	int i, asked = eventfd_new();
