@@ -345,14 +345,14 @@ static void forget_events(struct epoll_event *events)
 }
 
 static void expect_each_once(struct __test_metadata *_metadata,
-			   const struct calls *calls, int set, int nr)
+			     const struct calls *calls, int set, int nr)
 {
 	struct epoll_event *out = untouched_events(PROT_READ | PROT_WRITE);
 	struct epoll_event *bad = untouched_events(PROT_READ);
 	int fds[CROWD], i, got, seen[CROWD] = { 0 };
 
-	ASSERT_TRUE(out != NULL);
-	ASSERT_TRUE(bad != NULL);
+	ASSERT_TRUE(!!out);
+	ASSERT_TRUE(!!bad);
 	for (i = 0; i < nr; i++) {
 		fds[i] = eventfd_new();
 		ASSERT_EQ(0, add(calls, set, fds[i], EPOLLIN | EPOLLET));

@@ -202,8 +202,8 @@ static void pass_take(struct dep_pass *pass, u32 room)
 		     list_entry(next, struct dep_item, ready)->pass ==
 		     pass->number;
 	/*
-	 * Before the files are polled, or events are handed out untouched: pairs
-	 * with smp_mb() in dep_watch_wake().
+	 * Before the files are polled, or events are handed out as they are:
+	 * pairs with smp_mb() in dep_watch_wake().
 	 */
 	smp_mb();
 }

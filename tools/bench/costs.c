@@ -217,7 +217,8 @@ static void usage(void)
 
 int main(int argc, char **argv)
 {
-	bool brief = false, cgroup = false, exact = false, native = false, only_bare = false;
+	bool brief = false, cgroup = false, exact = false;
+	bool native = false, only_bare = false;
 	const char *json = NULL;
 	long bare = -1;
 	int i, opt;
