@@ -11,6 +11,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
+#include <linux/seq_file.h>
 
 #include <linux/devepoll.h>
 #include <linux/devpoll.h>
@@ -227,9 +228,27 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	return dep_pages_map(file->private_data, vma);
 }
 
+static const char *device_interface(const struct dep_instance *inst)
+{
+	switch (READ_ONCE(inst->devpoll)) {
+	case DEP_DEVPOLL_OPEN:
+		return "poll";
+	case DEP_DEVPOLL_LINUX:
+		return "poll, Linux";
+	case DEP_DEVPOLL_SOLARIS:
+		return "poll, Solaris";
+	default:
+		return READ_ONCE(inst->onesig) ? "signal" :
+		       READ_ONCE(inst->extended) ? "extended" : "2001";
+	}
+}
+
 static void device_show_fdinfo(struct seq_file *seq, struct file *file)
 {
-	dep_stats_show(file->private_data, seq);
+	struct dep_instance *inst = file->private_data;
+
+	seq_printf(seq, "interface:\t%s\n", device_interface(inst));
+	dep_stats_show(inst, seq);
 }
 
 static __poll_t device_poll(struct file *file, poll_table *table)

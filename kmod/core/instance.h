@@ -3,6 +3,14 @@
  * An open of the device, the items of its interest list, and how all objects of
  * the module live, are locked and die.
  *
+ * How to read this comment: "Overview" first, and then the structs: below, in
+ * item.h, in waiter.h and in files/watch.h, where a letter at each field names
+ * its lock.  The rest answers questions of those who change something.  Which
+ * lock may be taken now: "Locking".  What a letter means: "Field protection".
+ * Who owns an object and frees it: "States" and "Removal paths".  Why a barrier
+ * or an order is there that nothing in the module needs: "Handshakes with the
+ * outside".
+ *
  * Overview
  * ========
  *
@@ -252,6 +260,11 @@ struct dep_relay;
 struct dep_sink;
 struct user_struct;
 
+/*
+ * What pages.c and area.c keep stands in the instance itself, not behind
+ * pointers, which each wake-up and each wait that writes there would follow.
+ */
+
 /**
  * struct dep_pages - the two page sets, and the index of the one being filled
  * @set: L: the page sets, in the kernel's address space
@@ -315,20 +328,6 @@ struct dep_area {
 };
 
 /**
- * enum dep_devpoll - what a set is to /dev/poll
- * @DEP_DEVPOLL_NOT: a set of /dev/epoll
- * @DEP_DEVPOLL_OPEN: a set whose face no request has decided yet
- * @DEP_DEVPOLL_LINUX: a set with the Linux face: a write replaces
- * @DEP_DEVPOLL_SOLARIS: a set with the Solaris face: a write adds
- */
-enum dep_devpoll {
-	DEP_DEVPOLL_NOT,
-	DEP_DEVPOLL_OPEN,
-	DEP_DEVPOLL_LINUX,
-	DEP_DEVPOLL_SOLARIS,
-};
-
-/**
  * struct dep_waiters - the waiters that sleep
  * @waiters: L: in the order in which they came
  * @hungry: L: waiters that want more than one event, by how many they want
@@ -376,8 +375,8 @@ struct dep_waiters {
  *	held for its first use, it may become none again; read without a lock
  * @settled: M+L: a set of the extended interface, now and for ever; read
  *	without a lock, with acquire
- * @devpoll: M, but for DEP_DEVPOLL_NOT, which is const: enum dep_devpoll; read
- *	without a lock
+ * @devpoll: M, but for 0, a set of /dev/epoll, which is const: enum
+ *	dep_devpoll of that face; read without a lock
  * @classic: M: a set of 2001, now and for ever; read without a lock
  * @onesig: M+L: what makes it a signal set, now and for ever, or NULL; read
  *	without a lock, with acquire

@@ -224,21 +224,6 @@ static bool stats_next(struct dep_instance *inst, struct stats_place *place,
 	return item;
 }
 
-static const char *stats_interface(const struct dep_instance *inst)
-{
-	switch (READ_ONCE(inst->devpoll)) {
-	case DEP_DEVPOLL_OPEN:
-		return "poll";
-	case DEP_DEVPOLL_LINUX:
-		return "poll, Linux";
-	case DEP_DEVPOLL_SOLARIS:
-		return "poll, Solaris";
-	default:
-		return READ_ONCE(inst->onesig) ? "signal" :
-		       READ_ONCE(inst->extended) ? "extended" : "2001";
-	}
-}
-
 /**
  * dep_stats_show() - list the fds of a set
  * @inst: the instance
@@ -251,7 +236,6 @@ void dep_stats_show(struct dep_instance *inst, struct seq_file *seq)
 	struct stats_place place = {};
 	struct stats_line line;
 
-	seq_printf(seq, "interface:\t%s\n", stats_interface(inst));
 	while (stats_next(inst, &place, &line)) {
 		seq_printf(seq,
 			   "tfd: %8d events: %8x data: %16llx ino:%lx sdev:%x ready:%d revents:%x%s%s\n",

@@ -9,6 +9,20 @@
 
 #include "core/instance.h"
 
+/**
+ * enum dep_devpoll - what a set is to /dev/poll
+ * @DEP_DEVPOLL_NOT: a set of /dev/epoll
+ * @DEP_DEVPOLL_OPEN: a set whose face no request has decided yet
+ * @DEP_DEVPOLL_LINUX: a set with the Linux face: a write replaces
+ * @DEP_DEVPOLL_SOLARIS: a set with the Solaris face: a write adds
+ */
+enum dep_devpoll {
+	DEP_DEVPOLL_NOT,
+	DEP_DEVPOLL_OPEN,
+	DEP_DEVPOLL_LINUX,
+	DEP_DEVPOLL_SOLARIS,
+};
+
 void dep_devpoll_begin(struct dep_instance *inst);
 bool dep_devpoll_is_of_other(const struct dep_instance *inst,
 			     enum dep_devpoll face);
