@@ -230,8 +230,8 @@
  *    anew, and a later poller sets dep_instance.polled (L) after queueing.
  *  - A waiter that was woken may get no processor for long, or be a command of
  *    a ring whose task does not enter.  So while others sleep, a timer of the
- *    relay checks on those that were woken: a waiter that has not come at the
- *    second check is given up (L), and another one is woken.
+ *    relay (late.c) checks on those that were woken: a waiter that has not come
+ *    at the second check is given up (L), and another one is woken.
  *  - Processors that go offline: the kernel runs their irq_work before, and
  *    lets their works run elsewhere.  A relay is never freed, and its worker
  *    does not care where it runs.
