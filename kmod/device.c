@@ -29,12 +29,14 @@
 #include "faces/extended.h"
 #include "faces/features.h"
 #include "faces/onesig.h"
+#include "faces/ring_ioctl.h"
 #include "faces/uring.h"
 #include "files/waitqueue.h"
 #include "set/interest.h"
 #include "set/ready.h"
 #include "sinks/area.h"
 #include "sinks/pages.h"
+#include "sinks/ring_memory.h"
 
 static int device_open(struct inode *inode, struct file *file)
 {
@@ -80,6 +82,7 @@ static int device_release(struct inode *inode, struct file *file)
 	dep_area_free(inst);
 	dep_stats_leave(inst);
 	dep_relay_leave(inst);
+	dep_ring_free(inst);
 	dep_instance_free(inst);
 	return 0;
 }
@@ -177,6 +180,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	if (ret == -ENOTTY)
 		ret = dep_extended_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY)
+		ret = dep_ring_ioctl(file->private_data, cmd, arg);
+	if (ret == -ENOTTY)
 		ret = dep_onesig_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_features_ioctl(cmd, arg);
@@ -225,6 +230,10 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	if (vma->vm_pgoff == DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT)
 		return dep_area_map(file->private_data, vma);
+	if (vma->vm_pgoff == DEVEPOLL_MAP_RING >> PAGE_SHIFT)
+		return dep_ring_map_word(file->private_data, vma);
+	if (vma->vm_pgoff == DEVEPOLL_MAP_RING_SLOTS >> PAGE_SHIFT)
+		return dep_ring_map_slots(file->private_data, vma);
 	return dep_pages_map(file->private_data, vma);
 }
 
@@ -239,6 +248,7 @@ static const char *device_interface(const struct dep_instance *inst)
 		return "poll, Solaris";
 	default:
 		return READ_ONCE(inst->onesig) ? "signal" :
+		       READ_ONCE(inst->ring) ? "extended, ring" :
 		       READ_ONCE(inst->extended) ? "extended" : "2001";
 	}
 }

@@ -38,7 +38,13 @@
  * like one and sends them to the set's recipient (recipient.c), from irq_work
  * or a worker.
  *
- * Who polls the device, and a command of a ring, is woken by the relay
+ * A set of the extended interface may have a ring (sinks/ring.c): edges that
+ * trusted keys tell go to memory that the program reads, and takes events from
+ * by one atomic instruction, without a call.  All else goes to the ready list,
+ * and so does what waits in the ring when somebody waits by another request:
+ * each pass over the list begins with what the program has not taken.
+ *
+ * Who polls the device, and a command of an io_uring, is woken by the relay
  * (relay.c, service.c) of the processor on which the event happened.
  *
  * Locking
@@ -182,6 +188,9 @@
  * Nothing here is walked under RCU.  Only siginfos are freed by it, for the
  * reason given below.
  *
+ * The memory of a ring lives from the request that makes it to the release of
+ * the instance, which every mapping of it keeps.
+ *
  * Handshakes with the outside
  * ===========================
  *
@@ -201,6 +210,8 @@
  *    smp_mb() in dep_watch_wake(), after which the bits are read: so either the
  *    wake function sees the bits gone, or what it was called for is seen by
  *    that poll, or by the program.
+ *  - The word of a ring, which the program may write at any moment: see
+ *    sinks/ring.c.
  *  - POLLFREE: the owner of a wait-queue head is about to free it after a
  *    grace period.  dep_watch_wake takes the entry off and stores NULL to
  *    dep_wait.head with release; wait_disarm loads it with acquire under
@@ -253,6 +264,7 @@
 #include "core/fdmap.h"
 #include "core/person.h"
 
+struct devepoll_event;
 struct dep_instance;
 struct dep_item;
 struct dep_onesig;
@@ -328,6 +340,38 @@ struct dep_area {
 };
 
 /**
+ * struct dep_ring - slot sets that the program takes without a call; see ring.c
+ * @word: const: the word that the program exchanges; only compared
+ * @expected: L: what is there unless the program has written it since; read
+ *	without a lock
+ * @gen: L: number of the set being filled: one more each time that the program
+ *	was seen to have taken one
+ * @set: L: the set being filled
+ * @items: L: the item of each of its slots, or NULL if it was withdrawn
+ * @slots: const: all sets, in the kernel's address space
+ * @nr_sets: const: how many
+ * @room: const: slots of one set
+ * @told: L: closed items whose last event is in a slot, by dep_item.ready
+ * @pages: const: the word, the slots, @items
+ * @nr_pages: const: how many
+ * @slot_pages: const: those of the slots, behind the first
+ */
+struct dep_ring {
+	atomic64_t *word;
+	u64 expected;
+	u64 gen;
+	struct devepoll_event *set;
+	struct dep_item **items;
+	struct devepoll_event *slots;
+	u32 nr_sets;
+	u32 room;
+	struct list_head told;
+	struct page **pages;
+	u32 nr_pages;
+	u32 slot_pages;
+};
+
+/**
  * struct dep_waiters - the waiters that sleep
  * @waiters: L: in the order in which they came
  * @hungry: L: waiters that want more than one event, by how many they want
@@ -344,8 +388,11 @@ struct dep_waiters {
  * @sink: L (changed under M+L, when there is no item): where events go
  * @ready: L: items whose file has to be asked; in a set of the extended
  *	interface all that may be ready
- * @nr_ready: L: how many these are
+ * @nr_ready: L: how many these are, and how many wait in the ring; read without
+ *	a lock as a hint
  * @pending: L: events that wait in the sink; read without a lock as a hint
+ * @ring: L, once it is there const: where the program takes events without a
+ *	call, or NULL; read without a lock, with acquire
  * @nr_items: L: items hooked; with M held it can only shrink
  * @room: M+L: how many items there may be; 0 when nothing is allocated
  * @ask_seq: M: odd while files are polled and their items are on no list; read
@@ -419,6 +466,7 @@ struct dep_instance {
 	u32 nr_items;
 	u32 room;
 	u32 ask_seq;
+	struct dep_ring *ring;
 	bool polled;
 	__poll_t poll_wake;
 	struct dep_waiters sure;
@@ -496,6 +544,36 @@ static inline struct dep_instance *dep_instance_of(const struct file *file)
 }
 
 /**
+ * dep_instance_ring() - the ring of a set
+ * @inst: the instance; not locked
+ *
+ * Return: the ring, which stays as long as the instance, or NULL.
+ */
+static inline struct dep_ring *
+dep_instance_ring(const struct dep_instance *inst)
+{
+	/* Pairs with dep_ring_make(). */
+	return smp_load_acquire(&inst->ring);
+}
+
+/**
+ * dep_instance_has_events() - do events wait in the sink?
+ * @inst: the instance, locked for a true answer, not locked for a hint
+ *
+ * Return: true if so; false if the program has taken them out of the ring.
+ */
+static inline bool dep_instance_has_events(const struct dep_instance *inst)
+{
+	const struct dep_ring *ring;
+
+	if (likely(!READ_ONCE(inst->pending)))
+		return false;
+	ring = dep_instance_ring(inst);
+	return !ring ||
+	       atomic64_read(ring->word) == READ_ONCE(ring->expected);
+}
+
+/**
  * dep_instance_has_work() - is there anything for a waiter to do?
  * @inst: the instance; the answer is exact if it is locked, or else a hint
  *
@@ -503,7 +581,7 @@ static inline struct dep_instance *dep_instance_of(const struct file *file)
  */
 static inline bool dep_instance_has_work(const struct dep_instance *inst)
 {
-	return READ_ONCE(inst->pending) ||
+	return dep_instance_has_events(inst) ||
 	       READ_ONCE(inst->ready.next) != &inst->ready;
 }
 

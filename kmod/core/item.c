@@ -255,7 +255,7 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 	percpu_counter_add(&inst->user->epoll_watches, item_charge(item));
 	item->mode |= DEP_MODE_CLOSED;
 	item->watch = NULL;
-	dep_item_list(item);
+	dep_item_list_told(item);
 	/* One file may close in thousands of sets. */
 	dep_instance_owe(inst, idle, listed);
 	if (inst->polled)

@@ -26,11 +26,13 @@ struct dep_watch;
 #define DEP_MODE_KEEP		0x10U
 /* The file is a set of ours: dep_item.nest. */
 #define DEP_MODE_NEST		0x20U
+/* Its set has a ring. */
+#define DEP_MODE_RING		0x40U
 #define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
 				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
-				 DEP_MODE_KEEP | DEP_MODE_NEST)
-/* What is so because of the file, whatever a change asks for. */
-#define DEP_MODE_OF_FILE	(DEP_MODE_KEEP | DEP_MODE_NEST)
+				 DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING)
+/* What is so because of the file or the set, whatever a change asks for. */
+#define DEP_MODE_OF_FILE	(DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING)
 #define DEP_MODE_EDGE		((__force u32)EPOLLET)
 #define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
 #define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
@@ -55,7 +57,8 @@ struct dep_extra {
  * @file: L (changed once, to NULL, under B+L or M+L): the file that the number
  *	named; a key, to be dereferenced by nobody who has no reference of his
  *	own
- * @snapshot: L: the sink's: the snapshot in which @slot holds
+ * @snapshot: L: the sink's: the snapshot in which @slot holds; in a ring
+ *	dep_ring.gen
  * @slot: L: the sink's: where the item's event stands
  * @fd: const: the number
  * @events: L (written under M+L): the poll events asked for
@@ -128,6 +131,8 @@ struct dep_item {
  *	dep_instance.pending
  * @join: take a new item, which is charged and not hooked; M is held.  NULL if
  *	there is nothing to do
+ * @listed: an item comes onto the ready list, but not by @post or a pass; L is
+ *	held, interrupts are off, must not fail.  NULL if there is nothing to do
  */
 struct dep_sink {
 	u16 needs_poll;
@@ -135,6 +140,7 @@ struct dep_sink {
 		     u16 events);
 	void (*forget)(struct dep_instance *inst, struct dep_item *item);
 	int (*join)(struct dep_item *item);
+	void (*listed)(struct dep_instance *inst);
 };
 
 /* Bits that keys claim though the file does not have them: poll it. */
@@ -178,6 +184,19 @@ static inline void dep_item_list_to_poll(struct dep_item *item)
 	dep_item_list(item);
 	WRITE_ONCE(item->pending, U16_MAX);
 	WRITE_ONCE(item->snapshot, item->inst->pages.snapshot);
+}
+
+/**
+ * dep_item_list_told() - put an item on the ready list, and tell the sink
+ * @item: as for dep_item_list()
+ */
+static inline void dep_item_list_told(struct dep_item *item)
+{
+	const struct dep_sink *sink = item->inst->sink;
+
+	dep_item_list(item);
+	if (sink->listed)
+		sink->listed(item->inst);
 }
 
 /**

@@ -109,7 +109,7 @@ static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
 	 * io_uring and AIO take a key for the answer, so name one only if there
 	 * is an event, and not if a file has to be polled first.
 	 */
-	if (polled && (READ_ONCE(inst->pending) || wake))
+	if (polled && (dep_instance_has_events(inst) || wake))
 		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
 	else if (polled)
 		wake_up(&inst->poll_queue);

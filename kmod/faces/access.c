@@ -29,8 +29,10 @@ static fmode_t request_mode_sized(unsigned int cmd)
 	switch (cmd & fixed) {
 	case DEVEPOLL_CTL & fixed:
 	case DEVEPOLL_SIGNAL & fixed:
+	case DEVEPOLL_RING & fixed:
 		return FMODE_WRITE;
 	case DEVEPOLL_WAIT & fixed:
+	case DEVEPOLL_RING_WAIT & fixed:
 	/* And those of /dev/poll. */
 	case EP_POLL & fixed:
 		return FMODE_READ;

@@ -20,7 +20,7 @@ static_assert(DEVEPOLL_FEATURES == 0x80285014);
 static u64 features_now(void)
 {
 	u64 bits = DEVEPOLL_FEATURE_SIGNAL | DEVEPOLL_FEATURE_URING |
-		   DEVEPOLL_FEATURE_REOPEN;
+		   DEVEPOLL_FEATURE_REOPEN | DEVEPOLL_FEATURE_RING;
 
 	if (dep_access_by_fadvise())
 		bits |= DEVEPOLL_FEATURE_FADVISE;

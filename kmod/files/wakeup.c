@@ -22,8 +22,14 @@ static __always_inline void watch_notify_more(struct dep_item *item,
 
 	lockdep_assert_held(&inst->lock);
 	events = item->events & (__force u16)key;
-	ask = key & ~EPOLL_URING_WAKE ? events & item->needs_poll :
-					item->events;
+	if (likely(key & ~EPOLL_URING_WAKE)) {
+		ask = events & item->needs_poll;
+	} else {
+		ask = item->events;
+		/* All but this is known to the sink, by what it needs. */
+		if (ask && inst->sink->listed)
+			inst->sink->listed(inst);
+	}
 	events &= ~item->needs_poll;
 	if (!(events | ask))
 		return;

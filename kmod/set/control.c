@@ -45,7 +45,7 @@ static void interest_must_poll(struct dep_item *item)
 
 	lockdep_assert_held(&inst->lock);
 	item->must_poll = true;
-	dep_item_list(item);
+	dep_item_list_told(item);
 	dep_instance_arrived(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
@@ -89,8 +89,9 @@ static void item_set(struct dep_item *item, const struct dep_change *ch)
 	item->events = ch->events;
 	item->mode = ch->mode | (item->mode & DEP_MODE_OF_FILE);
 	item->data = ch->data;
-	item->needs_poll = ch->mode & DEP_MODE_TRUST ? DEP_NEEDS_POLL :
-						   item->inst->sink->needs_poll;
+	item->needs_poll = item->inst->sink->needs_poll;
+	if (ch->mode & DEP_MODE_TRUST)
+		item->needs_poll &= DEP_NEEDS_POLL;
 }
 
 /* An item that is on the ready list already has woken everybody. */
@@ -124,6 +125,9 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 	item->pending = 0;
 	if (list_empty(&item->ready))
 		item->must_poll = false;
+	/* What waits in the ring has the data of before. */
+	if (unlikely(inst->ring))
+		inst->sink->forget(inst, item);
 	spin_unlock_irq(&inst->lock);
 	/* Pairs with smp_mb() in dep_watch_wake(). */
 	smp_mb();

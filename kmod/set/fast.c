@@ -41,8 +41,8 @@
 
 /* An item with one of these modes is not ordinary. */
 #define FAST_ODD (DEP_MODE_TRUST | DEP_MODE_CLOSED | DEP_MODE_STAY | \
-		  DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_ONESHOT | \
-		  DEP_MODE_EXCLUSIVE)
+		  DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING | \
+		  DEP_MODE_ONESHOT | DEP_MODE_EXCLUSIVE)
 
 /**
  * struct fast_ask - an item that was taken off the list
@@ -358,6 +358,11 @@ static noinline u64 fast_take_many(struct dep_instance *inst,
 		.number = dep_instance_next_pass(inst),
 	};
 
+	/* A pass begins with what waits there. */
+	if (unlikely(inst->ring)) {
+		spin_unlock_irq(&inst->lock);
+		return FAST_REST;
+	}
 	batch.last_end = batch.last;
 	fast_run(&fast, files);
 	while (unlikely(batch.last_end != batch.last))

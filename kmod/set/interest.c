@@ -61,7 +61,7 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 		item->mode |= DEP_MODE_KEEP;
 	item->data = ch->data;
 	if (ch->mode & DEP_MODE_TRUST)
-		item->needs_poll = DEP_NEEDS_POLL;
+		item->needs_poll &= DEP_NEEDS_POLL;
 	dep_owner_set(item);
 	err = unlikely(inst->sink->join) ? inst->sink->join(item) : 0;
 	if (err) {

@@ -25,6 +25,8 @@
 #include "set/owner.h"
 #include "set/pass.h"
 #include "sinks/results.h"
+#include "sinks/ring.h"
+#include "sinks/ring_recall.h"
 
 /* The kinds of items in a pass. */
 enum ask_kind {
@@ -337,6 +339,28 @@ static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
 	pass->over = false;
 }
 
+/* Lets the program find what is ready; what has no slot stays on the list. */
+static noinline void pass_post(struct dep_pass *pass)
+{
+	struct dep_ask *ask, *end = pass->asks + pass->nr;
+
+	lockdep_assert_held(&pass->inst->lock);
+	for (ask = pass->asks; ask < end; ask++) {
+		/* One that is stale comes again when it is closed. */
+		if (!ask->revents || ask->kind == ASK_STALE ||
+		    (ask->kind == ASK_TOLD && !pass_finds(pass->inst, ask)) ||
+		    !dep_ring_put(ask->item, ask->revents))
+			continue;
+		/* Who takes it is counted when that is seen. */
+		ask->sent = true;
+		if (ask->kind == ASK_CLOSED) {
+			dep_ring_put_closed(ask->item);
+			/* It is not the pass that frees it. */
+			ask->kind = ASK_TOLD;
+		}
+	}
+}
+
 /* M is held and the files are ours: the items that were asked are there. */
 static bool pass_settle(struct dep_pass *pass)
 {
@@ -405,6 +429,9 @@ void dep_pass_run(struct dep_pass *pass, u32 enough)
 		if (!pass->over)
 			cond_resched();
 		spin_lock_irq(&inst->lock);
+		if (pass->results &&
+		    unlikely(pass->results->layout == DEP_LAYOUT_RING))
+			pass_post(pass);
 		if (pass_settle(pass) || pass->nr_last)
 			pass_clean(pass);
 	}

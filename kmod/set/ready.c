@@ -23,6 +23,7 @@
 #include "set/pass.h"
 #include "set/ready.h"
 #include "sinks/results.h"
+#include "sinks/ring_recall.h"
 
 static void ready_post(struct dep_instance *inst, struct dep_item *item,
 		       u16 events)
@@ -75,6 +76,8 @@ static void ready_end(struct dep_instance *inst)
 	 */
 	if (dep_instance_lacks_room(inst) && inst->nr_waiters)
 		dep_instance_wake(inst);
+	if (unlikely(inst->ring))
+		dep_ring_end(inst);
 	/* Pairs with the acquire there: the events are seen posted. */
 	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
 	spin_unlock_irq(&inst->lock);
@@ -124,6 +127,8 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	ready_begin(inst);
 	if (results->waiter)
 		dep_waiter_came(inst, results->waiter);
+	if (unlikely(inst->ring))
+		dep_ring_begin(inst, results->layout == DEP_LAYOUT_RING);
 	pass.number = results->pass;
 	pass.results = results;
 	dep_pass_run(&pass, results->max - results->nr);
@@ -205,6 +210,8 @@ u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 	if (mutex_lock_killable(&inst->mtx))
 		return 0;
 	ready_begin(inst);
+	if (unlikely(inst->ring))
+		dep_ring_begin(inst, false);
 	pass.number = dep_instance_next_pass(inst);
 	results->counted = pass.number;
 	dep_pass_run(&pass, enough);
@@ -312,13 +319,13 @@ __poll_t dep_ready_poll(struct dep_instance *inst, unsigned int depth)
 	/* In a signal set, events become signals at once. */
 	if (READ_ONCE(inst->onesig))
 		return 0;
-	ready = READ_ONCE(inst->pending);
+	ready = dep_instance_has_events(inst);
 	if (!ready && dep_ready_may_ask(inst)) {
 		if (inst->extended) {
 			ready = ready_any(inst, depth);
 		} else {
 			ask_all(inst, false, depth);
-			ready = READ_ONCE(inst->pending);
+			ready = dep_instance_has_events(inst);
 		}
 	}
 	return ready ? EPOLLIN | EPOLLRDNORM : 0;

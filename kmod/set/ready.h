@@ -25,7 +25,8 @@ static inline bool dep_ready_may_ask(const struct dep_instance *inst)
 	/* Pairs with the release in ready_end(). */
 	u32 seq = smp_load_acquire(&inst->ask_seq);
 
-	if (seq & 1 || READ_ONCE(inst->ready.next) != &inst->ready)
+	/* The list, and what waits in the ring. */
+	if (seq & 1 || data_race(READ_ONCE(inst->nr_ready)))
 		return true;
 	/* Pairs with smp_wmb() in ready_begin(). */
 	smp_rmb();

@@ -25,8 +25,13 @@
 #include "set/waiting.h"
 #include "set/ready.h"
 
-/* The clock is read only by a call that does not find events at once. */
-static void waiting_set_deadline(struct dep_waiting *waiting)
+/**
+ * dep_waiting_set_deadline() - find out when the time of a call is over
+ * @waiting: the call
+ *
+ * The clock is read only by a call that does not find events at once.
+ */
+void dep_waiting_set_deadline(struct dep_waiting *waiting)
 {
 	if (waiting->timeout < 0)
 		waiting->deadline = KTIME_MAX;
@@ -69,7 +74,13 @@ static bool reader_is_gone(const struct dep_instance *inst)
 	return gone;
 }
 
-static bool waiting_expired(const struct dep_waiting *waiting)
+/**
+ * dep_waiting_expired() - is the time of a call over?
+ * @waiting: the call, after dep_waiting_set_deadline()
+ *
+ * Return: true if it is.
+ */
+bool dep_waiting_expired(const struct dep_waiting *waiting)
 {
 	if (waiting->deadline == KTIME_MAX)
 		return false;
@@ -110,14 +121,21 @@ static enum waiting_verdict waiting_look(struct dep_waiting *waiting,
 	if (signal_pending(current))
 		return WAITING_SIGNAL;
 	/* Files were asked in this call: who wakes us all the time can wait. */
-	if (waiting_expired(waiting))
+	if (dep_waiting_expired(waiting))
 		return WAITING_TIMEOUT;
 	if (!list_empty(&inst->ready) && !blocked)
 		return WAITING_ASK;
 	return blocked ? WAITING_SLEEP_BLOCKED : WAITING_SLEEP;
 }
 
-static void sleep_until_woken(const struct dep_waiting *waiting, bool blocked)
+/**
+ * dep_waiting_sleep() - sleep until woken, or the time of a call is over
+ * @waiting: the call
+ * @blocked: look after a while whether the reader is gone
+ *
+ * Context: process, its state not TASK_RUNNING since before it was queued.
+ */
+void dep_waiting_sleep(const struct dep_waiting *waiting, bool blocked)
 {
 	ktime_t until = waiting->deadline;
 
@@ -148,7 +166,7 @@ int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 	enum waiting_verdict verdict;
 
 	INIT_LIST_HEAD(&waiter.link);
-	waiting_set_deadline(waiting);
+	dep_waiting_set_deadline(waiting);
 	for (;;) {
 		if (dep_ready_may_ask(inst))
 			dep_ready_ask(inst, true);
@@ -177,7 +195,7 @@ int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 			cond_resched();
 			break;
 		default:
-			sleep_until_woken(waiting,
+			dep_waiting_sleep(waiting,
 					  verdict == WAITING_SLEEP_BLOCKED);
 		}
 	}
@@ -242,7 +260,7 @@ static enum waiting_verdict collect_look(struct dep_waiting *waiting,
 	spin_lock_irq(&inst->lock);
 	if (signal_pending(current))
 		verdict = WAITING_SIGNAL;
-	else if (waiting_expired(waiting))
+	else if (dep_waiting_expired(waiting))
 		verdict = WAITING_TIMEOUT;
 	else if (inst->nr_ready == seen)
 		verdict = WAITING_SLEEP;
@@ -269,11 +287,11 @@ static noinline int collect_wait(struct dep_waiting *waiting,
 
 	INIT_LIST_HEAD(&waiter.link);
 	results->waiter = &waiter;
-	waiting_set_deadline(waiting);
+	dep_waiting_set_deadline(waiting);
 	while (!ret) {
 		verdict = collect_look(waiting, inst, &waiter, seen);
 		if (verdict == WAITING_SLEEP) {
-			sleep_until_woken(waiting, false);
+			dep_waiting_sleep(waiting, false);
 			/* Also if it was woken: the waker reads our stack. */
 			spin_lock_irq(&inst->lock);
 			dep_waiter_unqueue(inst, &waiter);

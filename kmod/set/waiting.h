@@ -53,6 +53,9 @@ static inline bool dep_waiting_in_vain(const struct dep_instance *inst,
 	       READ_ONCE(inst->turn_open) == turn;
 }
 
+void dep_waiting_set_deadline(struct dep_waiting *waiting);
+bool dep_waiting_expired(const struct dep_waiting *waiting);
+void dep_waiting_sleep(const struct dep_waiting *waiting, bool blocked);
 int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
 		    u32 min, u32 *seen);
 int dep_waiting_rest(struct dep_results *results, struct dep_instance *inst);

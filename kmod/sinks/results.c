@@ -79,6 +79,9 @@ static int send_any_user(struct dep_pass *pass)
 		return send_user(pass, DEP_LAYOUT_EPOLL);
 	case DEP_LAYOUT_POLLFD:
 		return send_user(pass, DEP_LAYOUT_POLLFD);
+	case DEP_LAYOUT_RING:
+		/* With L held: dep_pass_run(). */
+		return 0;
 	default:
 		return send_user(pass, DEP_LAYOUT_EVENT);
 	}

@@ -20,11 +20,13 @@ struct dep_waiter;
  * @DEP_LAYOUT_EVENT: struct devepoll_event
  * @DEP_LAYOUT_EPOLL: struct epoll_event; never in mapped pages
  * @DEP_LAYOUT_POLLFD: struct pollfd, whose events are the item's data
+ * @DEP_LAYOUT_RING: slots of the ring, one by one under L; no array
  */
 enum dep_layout {
 	DEP_LAYOUT_EVENT,
 	DEP_LAYOUT_EPOLL,
 	DEP_LAYOUT_POLLFD,
+	DEP_LAYOUT_RING,
 };
 
 /**

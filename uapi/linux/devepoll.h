@@ -363,6 +363,151 @@ struct devepoll_wait_args {
 #define DEVEPOLL_MAP_EVENTS	0x100000000ULL
 
 /**
+ * DOC: ring
+ *
+ * DEVEPOLL_RING gives an instance a ring, from which threads take events
+ * without a call.  The events of fds that have EPOLLET and DEVEPOLL_TRUST go to
+ * it as they happen.  Everything else goes there when a thread makes
+ * DEVEPOLL_RING_WAIT: other fds, wake-ups that did not name their events,
+ * events that did not fit, and DEVEPOLL_CLOSED.
+ *
+ * The memory has two parts.  mmap(2) at offset DEVEPOLL_MAP_RING maps one page,
+ * which begins with a 64-bit word that the kernel and the program both change;
+ * the mapping must be MAP_SHARED.  mmap(2) at offset DEVEPOLL_MAP_RING_SLOTS of
+ * DEVEPOLL_RING_SIZE(consumers, slots) bytes, rounded up to whole pages, maps
+ * the slot sets, which are read-only, whatever protection was requested: one
+ * set for each consumer, and one more.  Each is an array of struct
+ * devepoll_event with as many elements as the ring has slots.  Set 0 is filled
+ * first, and consumer i owns set i + 1.
+ *
+ * The upper half of the word is the number of the set that is being filled.  In
+ * the lower half, DEVEPOLL_RING_COUNT is the number of its slots that are in
+ * use, and DEVEPOLL_RING_ASK says that DEVEPOLL_RING_WAIT has something to do.
+ * A consumer whose set is s does the following::
+ *
+ *	if (!(__u32)word)                       // one load
+ *		return 0;
+ *	old = exchange(&word, (__u64)s << 32);  // a full memory barrier
+ *	s = old >> 32;
+ *	n = old & DEVEPOLL_RING_COUNT;
+ *	// read slots 0 to n - 1 of set s, passing over those with no events
+ *	if (old & DEVEPOLL_RING_ASK)
+ *		// DEVEPOLL_RING_WAIT, and look again
+ *
+ * The consumer owns the new set until its next exchange, which gives it
+ * back.  A program must do nothing else to the word.  If it does, it may lose
+ * events of this instance or see them twice.
+ *
+ * An fd has at most one slot in a set: events that happen before the set is
+ * taken are added to those in the slot, and some may be reported once more in
+ * the next set.  If an fd is removed or closed, or changed by DEVEPOLL_MOD, the
+ * events of its slot become 0 unless the set has been taken.  EPOLLONESHOT
+ * disables the fd when its event goes to the ring.  As the kernel does not see
+ * when a set is taken, an fd number that was closed while a duplicate of its
+ * file stays open is reported until a request notices it, as with epoll.
+ *
+ * Other waits, poll(2) and instances around this one work as usual.  They see
+ * the events that have not been taken, and a wait takes them out of the ring.
+ * Each event is thus handed out by one of them.  A child of fork(2) has no
+ * mapping of the word or of the slots, because it would give back sets that the
+ * threads of its parent own.
+ */
+#define DEVEPOLL_MAP_RING	0x200000000ULL
+#define DEVEPOLL_MAP_RING_SLOTS	0x300000000ULL
+
+#define DEVEPOLL_RING_COUNT	0x7fffffffU
+#define DEVEPOLL_RING_ASK	0x80000000U
+#define DEVEPOLL_RING_SET_SHIFT	32
+
+#define DEVEPOLL_RING_SIZE(consumers, slots) \
+	(((__u64)(consumers) + 1) * (slots) * sizeof(struct devepoll_event))
+
+/**
+ * struct devepoll_ring - argument of DEVEPOLL_RING
+ * @consumers: number of threads that may take events at the same time, at
+ *	least 1
+ * @slots: number of events in one set, at least 1; it may be smaller than the
+ *	number of fds
+ * @flags: 0
+ * @reserved: 0
+ */
+struct devepoll_ring {
+	__u32 consumers;
+	__u32 slots;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/**
+ * define DEVEPOLL_RING - give an instance a ring, for good
+ *
+ * The argument is a struct devepoll_ring.  The instance must have no fds, and
+ * becomes one of the extended interface.
+ *
+ * Return: 0, or -1 with errno
+ * EFAULT: the argument can't be read;
+ * EINVAL: consumers or slots is 0; the slot sets would have more pages than
+ * devepoll_features.max_map_pages; or flags or reserved is not 0;
+ * E2BIG: the argument has a part that this kernel does not know and that is
+ * not 0;
+ * EBUSY: the instance has fds, has a ring already, has the 2001 interface, or
+ * is a signal instance;
+ * ENOMEM: there is not enough memory, or RLIMIT_MEMLOCK of the user or the
+ * cgroup forbids the allocation;
+ * EINTR: the caller is being killed.
+ *
+ * mmap(2) of the word or of the slots fails with EINVAL if the instance has no
+ * ring, if the length is wrong, or if the word would be mapped MAP_PRIVATE, and
+ * with EACCES if the word would be mapped by an open without write access.
+ */
+#define DEVEPOLL_RING		_IOW(EP_IOC_MAGIC, 0x16, struct devepoll_ring)
+
+/**
+ * struct devepoll_ring_wait_args - argument of DEVEPOLL_RING_WAIT
+ * @timeout: nanoseconds; with 0 the call does not wait, with a negative value
+ *	it waits indefinitely
+ * @sigmask: address of a signal mask to be in effect while the call waits, as
+ *	for epoll_pwait2(2), or 0
+ * @sigsetsize: size of the signal mask in bytes, 8; 0 if @sigmask is 0
+ * @flags: 0 or DEVEPOLL_WAIT_ABSTIME
+ * @min_events: number of fds to wait for, at most as many as a set has slots; 0
+ *	means 1.  The call returns with fewer if it times out or if a signal
+ *	arrives
+ * @reserved: 0
+ */
+struct devepoll_ring_wait_args {
+	__s64 timeout;
+	__u64 sigmask;
+	__u32 sigsetsize;
+	__u32 flags;
+	__u32 min_events;
+	__u32 reserved;
+};
+
+/**
+ * define DEVEPOLL_RING_WAIT - fill the ring, and wait until it has events
+ *
+ * The argument is a struct devepoll_ring_wait_args.  The call polls the files
+ * that may be ready and whose events could not go to the ring by themselves,
+ * and adds the events to the ring.  If the ring has none then, the call
+ * sleeps.  It takes nothing: the caller does that by an exchange.
+ *
+ * An fd that is level-triggered is polled by each call until it is not ready
+ * any more, and DEVEPOLL_RING_ASK stays set as long.
+ *
+ * Return: the number of events in the ring, which another thread may take
+ * first; 0 if the call timed out; or -1 with errno
+ * EFAULT: the argument or the signal mask can't be read;
+ * EINVAL: the instance has no ring; flags has an unknown bit; min_events is
+ * greater than the number of slots; sigsetsize is wrong; or reserved is not 0;
+ * E2BIG: the argument has a part that this kernel does not know and that is
+ * not 0;
+ * EINTR: a signal arrived before an event did.
+ */
+#define DEVEPOLL_RING_WAIT	_IOW(EP_IOC_MAGIC, 0x17, \
+				     struct devepoll_ring_wait_args)
+
+/**
  * struct devepoll_stats - result of DEVEPOLL_STATS
  * @items: fds in the interest list now
  * @ready: those of them that may be ready, and closed ones whose final event no
@@ -483,6 +628,8 @@ struct devepoll_signal {
 #define DEVEPOLL_FEATURE_URING_MULTISHOT 0x0010ULL
 /* DEVEPOLL_REOPEN. */
 #define DEVEPOLL_FEATURE_REOPEN		0x0020ULL
+/* DEVEPOLL_RING. */
+#define DEVEPOLL_FEATURE_RING		0x0040ULL
 
 /**
  * struct devepoll_features - result of DEVEPOLL_FEATURES
@@ -552,10 +699,11 @@ struct devepoll_features {
  * that was opened without read access can't be waited on or queried.  Such
  * requests fail with EBADF, as read(2) and write(2) do.  The following need
  * write access: EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
- * DEVEPOLL_EPOLL_CTL and a DEVEPOLL_WAIT with changes.  The following need read
- * access: EP_POLL, EP_ISPOLLED, DEVEPOLL_WAIT and DEVEPOLL_EPOLL_WAIT.  mmap(2)
- * needs read access, and the first mapping at DEVEPOLL_MAP_EVENTS also needs
- * write access (EACCES).  For an instance that can't be waited on, poll(2)
+ * DEVEPOLL_RING, DEVEPOLL_EPOLL_CTL and a DEVEPOLL_WAIT with changes.  The
+ * following need read access: EP_POLL, EP_ISPOLLED, DEVEPOLL_WAIT,
+ * DEVEPOLL_RING_WAIT and DEVEPOLL_EPOLL_WAIT.  mmap(2) needs read access.  The
+ * first mapping at DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also
+ * need write access (EACCES).  For an instance that can't be waited on, poll(2)
  * reports POLLERR, and adding it to another instance fails with EPERM.
  */
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The requests of the ring: DEVEPOLL_RING and DEVEPOLL_RING_WAIT.
+ */
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
+
+#include "core/instance.h"
+#include "faces/bind.h"
+#include "faces/ring_ioctl.h"
+#include "faces/sigmask.h"
+#include "faces/words.h"
+#include "set/ringwait.h"
+#include "set/waiting.h"
+#include "sinks/ring_memory.h"
+
+static_assert(sizeof(struct devepoll_ring) == 16);
+static_assert(offsetof(struct devepoll_ring, flags) == 8);
+static_assert(sizeof(struct devepoll_ring_wait_args) == 32);
+static_assert(offsetof(struct devepoll_ring_wait_args, min_events) == 24);
+static_assert(DEVEPOLL_RING == 0x40105016);
+static_assert(DEVEPOLL_RING_WAIT == 0x40205017);
+
+static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
+{
+	struct devepoll_ring ring;
+	long err;
+
+	if (size < sizeof(ring))
+		return -ENOTTY;
+	err = dep_words_from_user((u64 *)&ring, sizeof(ring), arg, size);
+	if (err)
+		return err;
+	if (!ring.consumers || ring.consumers == U32_MAX || !ring.slots ||
+	    ring.flags || ring.reserved)
+		return -EINVAL;
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, false);
+	if (!err) {
+		/* M is held: it may lose the last item, but get none. */
+		err = inst->ring || READ_ONCE(inst->nr_items) ? -EBUSY :
+		      dep_ring_make(inst, ring.consumers + 1, ring.slots);
+		dep_bind_end(inst, !err);
+	}
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+static int ring_wait_check(const struct dep_ring *ring,
+			   const struct devepoll_ring_wait_args *args)
+{
+	if (!ring || args->flags & ~DEVEPOLL_WAIT_ABSTIME || args->reserved ||
+	    args->min_events > ring->room)
+		return -EINVAL;
+	if (!args->sigmask)
+		return args->sigsetsize ? -EINVAL : 0;
+	return args->sigsetsize == sizeof(sigset_t) ? 0 : -EINVAL;
+}
+
+static long ring_wait(struct dep_instance *inst, void __user *arg, size_t size)
+{
+	struct devepoll_ring_wait_args args;
+	struct dep_waiting waiting;
+	sigset_t sigset;
+	int ret;
+
+	if (size < sizeof(args))
+		return -ENOTTY;
+	ret = dep_words_from_user((u64 *)&args, sizeof(args), arg, size);
+	if (!ret)
+		ret = ring_wait_check(dep_instance_ring(inst), &args);
+	if (ret)
+		return ret;
+	waiting = (struct dep_waiting) {
+		.min = args.min_events,
+		.timeout = args.timeout,
+		.absolute = args.flags & DEVEPOLL_WAIT_ABSTIME,
+	};
+	if (likely(!args.sigmask))
+		return dep_ringwait(&waiting, inst);
+	if (copy_from_user(&sigset, u64_to_user_ptr(args.sigmask),
+			   sizeof(sigset)))
+		return -EFAULT;
+	dep_sigmask_begin(&sigset);
+	ret = dep_ringwait(&waiting, inst);
+	dep_sigmask_end(ret);
+	return ret;
+}
+
+/**
+ * dep_ring_ioctl() - the requests of the ring
+ * @inst: the instance
+ * @cmd: the request; its size is that of the argument as the program knows it
+ * @arg: the argument's address
+ *
+ * Context: process; sleeps.
+ * Return: as linux/devepoll.h has it for each request;
+ * -ENOTTY: no such request.
+ */
+long dep_ring_ioctl(struct dep_instance *inst, unsigned int cmd,
+		    unsigned long arg)
+{
+	unsigned int fixed = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
+	void __user *user = (void __user *)arg;
+
+	if ((cmd & fixed) == (DEVEPOLL_RING_WAIT & fixed))
+		return ring_wait(inst, user, _IOC_SIZE(cmd));
+	if ((cmd & fixed) == (DEVEPOLL_RING & fixed))
+		return ring_make(inst, user, _IOC_SIZE(cmd));
+	return -ENOTTY;
+}

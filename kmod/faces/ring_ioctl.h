@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The requests of the ring.
+ */
+#ifndef DEVEPOLL_RING_IOCTL_H
+#define DEVEPOLL_RING_IOCTL_H
+
+#include "core/instance.h"
+
+long dep_ring_ioctl(struct dep_instance *inst, unsigned int cmd,
+		    unsigned long arg);
+
+#endif /* DEVEPOLL_RING_IOCTL_H */

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Taking back what the program has not taken out of its ring, for a pass over
+ * the ready list; and closed items whose last event is in a slot.
+ * Read the banner of ring.c first.
+ */
+#include <linux/sched.h>
+
+#include <linux/devepoll.h>
+
+#include "core/limits.h"
+#include "sinks/ring_recall.h"
+#include "sinks/ring_word.h"
+
+/**
+ * dep_ring_put_closed() - let the program find that a file was closed
+ * @item: closed, off the ready list, and in a slot
+ *
+ * The item stays until the program has taken the slot.  Its instance is locked.
+ */
+void dep_ring_put_closed(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+
+	lockdep_assert_held(&inst->lock);
+	list_add_tail(&item->ready, &inst->ring->told);
+}
+
+/* Frees closed items whose slots were taken; they are in the order of slots. */
+static void ring_drop_told(struct dep_instance *inst, bool all)
+{
+	struct dep_ring *ring = inst->ring;
+	struct dep_item *item;
+
+	do {
+		spin_lock_irq(&inst->lock);
+		dep_ring_sync(inst);
+		item = list_first_entry_or_null(&ring->told, struct dep_item,
+						ready);
+		if (item && (all || !dep_ring_is_pending(ring, item)))
+			list_del_init(&item->ready);
+		else
+			item = NULL;
+		spin_unlock_irq(&inst->lock);
+		if (item)
+			dep_item_discard(item);
+		cond_resched();
+	} while (item);
+}
+
+/* Takes an item out of its slot and puts it on the ready list, behind @at. */
+static void ring_relist(struct dep_item *item, u32 events, struct list_head *at)
+{
+	struct dep_instance *inst = item->inst;
+
+	item->snapshot = 0;
+	/* The pass that begins shall take it, even if it goes on. */
+	item->pass = 0;
+	dep_ring_count(inst, -1);
+	if (item->mode & DEP_MODE_CLOSED) {
+		list_del_init(&item->ready);
+	} else {
+		item->revents |= events;
+		/* It was disarmed when it was posted. */
+		if (item->mode & DEP_MODE_ONESHOT)
+			item->events |= events;
+	}
+	if (!list_empty(&item->ready))
+		return;
+	dep_item_list(item);
+	list_move(&item->ready, at);
+}
+
+/* Takes the last slots back, a few; false if there are more. */
+static bool ring_recall_some(struct dep_instance *inst)
+{
+	/* They come behind what waits longer, in their order. */
+	struct list_head *at = inst->ready.prev;
+	struct dep_ring *ring = inst->ring;
+	u64 seen = dep_ring_sync(inst), next;
+	u32 nr = ring->expected & DEVEPOLL_RING_COUNT;
+	u32 kept = nr - min_t(u32, nr, DEP_LOOK_BATCH);
+
+	next = (ring->expected & ~(u64)DEVEPOLL_RING_COUNT) | kept;
+	if (!kept)
+		next &= ~(u64)DEVEPOLL_RING_ASK;
+	if (next == seen)
+		return true;
+	if (atomic64_cmpxchg(ring->word, seen, next) != seen) {
+		/* The program was faster. */
+		dep_ring_taken(inst, dep_ring_load(ring));
+		return true;
+	}
+	WRITE_ONCE(ring->expected, next);
+	while (nr-- > kept) {
+		if (ring->items[nr])
+			ring_relist(ring->items[nr], ring->set[nr].events, at);
+	}
+	return !kept;
+}
+
+/**
+ * dep_ring_begin() - a pass over the ready list begins
+ * @inst: the instance, with a ring
+ * @posting: the pass posts to the ring; else what is there goes to the list
+ *
+ * The word says no longer that something has to be asked.
+ *
+ * Context: process, dep_instance.mtx held, and dep_instance.lock, which it
+ * drops for a while.
+ */
+void dep_ring_begin(struct dep_instance *inst, bool posting)
+	__must_hold(&inst->lock)
+{
+	struct dep_ring *ring = inst->ring;
+	u32 left = ring->room / DEP_LOOK_BATCH + 1;
+	u64 seen, next;
+
+	lockdep_assert_held(&inst->mtx);
+	if (!list_empty(&ring->told)) {
+		spin_unlock_irq(&inst->lock);
+		ring_drop_told(inst, false);
+		spin_lock_irq(&inst->lock);
+	}
+	if (posting) {
+		seen = dep_ring_sync(inst);
+		next = ring->expected & ~(u64)DEVEPOLL_RING_ASK;
+		if (next != seen &&
+		    atomic64_cmpxchg(ring->word, seen, next) == seen)
+			WRITE_ONCE(ring->expected, next);
+		return;
+	}
+	/* Of those that come meanwhile some may stay. */
+	while (left-- && !ring_recall_some(inst)) {
+		spin_unlock_irq(&inst->lock);
+		cond_resched();
+		spin_lock_irq(&inst->lock);
+	}
+}
+
+/**
+ * dep_ring_end() - a pass over the ready list ends, or a call that waits
+ * @inst: the instance, locked, with a ring
+ *
+ * If anything is left there, the word says so.
+ */
+void dep_ring_end(struct dep_instance *inst)
+{
+	if (!list_empty(&inst->ready))
+		dep_ring_flag(inst);
+	else
+		dep_ring_sync(inst);
+}
+
+/**
+ * dep_ring_drop() - free all closed items whose last event is in a slot
+ * @inst: the instance, with a ring; it has no other items
+ *
+ * Context: process.
+ */
+void dep_ring_drop(struct dep_instance *inst)
+{
+	ring_drop_told(inst, true);
+}
