@@ -46,13 +46,15 @@ TEST_F(features, are_those_of_this_module)
 			       DEVEPOLL_FEATURE_URING |
 			       DEVEPOLL_FEATURE_URING_WAIT |
 			       DEVEPOLL_FEATURE_URING_MULTISHOT |
-			       DEVEPOLL_FEATURE_REOPEN;
+			       DEVEPOLL_FEATURE_REOPEN |
+			       DEVEPOLL_FEATURE_RING;
 
 	EXPECT_EQ(1, f->abi);
 	EXPECT_EQ(0, f->features & ~known);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_SIGNAL);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_URING);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_REOPEN);
+	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_RING);
 	EXPECT_EQ(fadvise_param() != 'N',
 		  !!(f->features & DEVEPOLL_FEATURE_FADVISE));
 	if (f->features & DEVEPOLL_FEATURE_URING_MULTISHOT)
