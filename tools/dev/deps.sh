@@ -13,7 +13,7 @@ set -u
 base='
 	bc binutils bison busybox-static ca-certificates cpio debian-archive-keyring
 	debootstrap flex g++ gcc gcc-multilib kmod libc6-dev libelf-dev libssl-dev
-	liburing-dev make mandoc perl pkg-config python3 qemu-system-x86 rsync udev
+	liburing-dev make mandoc perl pkg-config python3 qemu-system-x86 rsync spin udev
 	xz-utils zstd
 '
 demo='
