@@ -4,9 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/anon_inodes.h>
 #include <linux/cred.h>
-#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -17,22 +15,25 @@
 #include <linux/devpoll.h>
 
 #include "core/instance.h"
-#include "core/limits.h"
 #include "core/minor.h"
+#include "core/nest.h"
 #include "core/relay.h"
 #include "core/stats.h"
 #include "device.h"
 #include "faces/access.h"
+#include "faces/busy_params.h"
 #include "faces/classic.h"
 #include "faces/devpoll.h"
 #include "faces/epoll.h"
 #include "faces/extended.h"
 #include "faces/features.h"
 #include "faces/onesig.h"
+#include "faces/reopen.h"
 #include "faces/ring_ioctl.h"
 #include "faces/uring.h"
 #include "files/waitqueue.h"
 #include "set/interest.h"
+#include "set/owner.h"
 #include "set/ready.h"
 #include "sinks/area.h"
 #include "sinks/pages.h"
@@ -87,54 +88,11 @@ static int device_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Of a further open: the last one lets the first go. */
-static int reopened_release(struct inode *inode, struct file *file)
+/* A descriptor was closed, maybe by the end of its process. */
+static int device_flush(struct file *file, fl_owner_t files)
 {
-	struct dep_instance *inst = file->private_data;
-
-	atomic_dec(&inst->opens);
-	fput(inst->file);
+	dep_owner_flush(file->private_data);
 	return 0;
-}
-
-/*
- * Makes a further open of the set.  The caller has an open, so the first one
- * exists; opening the node, or the fd in /proc, would make another set.
- */
-static long device_reopen(struct file *file, unsigned long flags)
-{
-	struct dep_instance *inst = file->private_data;
-	const fmode_t all = FMODE_READ | FMODE_WRITE;
-	struct file *reopened;
-	int fd;
-
-	if (flags & ~(unsigned long)(O_ACCMODE | O_CLOEXEC) ||
-	    (flags & O_ACCMODE) == O_ACCMODE)
-		return -EINVAL;
-	if (OPEN_FMODE(flags) & all & ~file->f_mode)
-		return -EBADF;
-	if (!atomic_add_unless(&inst->opens, 1, DEP_OPENS_MOST))
-		return -ENOSPC;
-	fd = get_unused_fd_flags(flags & O_CLOEXEC);
-	if (fd < 0)
-		goto err_opens;
-	reopened = anon_inode_getfile("[devepoll]",
-				      &dep_instance_fops[DEP_NODES], inst,
-				      flags & O_ACCMODE);
-	if (IS_ERR(reopened)) {
-		put_unused_fd(fd);
-		fd = PTR_ERR(reopened);
-		goto err_opens;
-	}
-	stream_open(file_inode(reopened), reopened);
-	/* For reopened_release(). */
-	get_file(inst->file);
-	fd_install(fd, reopened);
-	return fd;
-
-err_opens:
-	atomic_dec(&inst->opens);
-	return fd;
 }
 
 static ssize_t device_write(struct file *file, const char __user *buf,
@@ -170,7 +128,8 @@ static int devpoll_mmap(struct file *file, struct vm_area_struct *vma)
 	return dep_area_map_slots(file->private_data, vma);
 }
 
-static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
+					unsigned long arg)
 {
 	long ret;
 
@@ -185,9 +144,18 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		ret = dep_onesig_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_features_ioctl(cmd, arg);
+	if (ret == -ENOTTY)
+		ret = dep_busy_params_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
-		ret = device_reopen(file, arg);
+		ret = dep_reopen(file, arg);
 	return ret;
+}
+
+static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	if (likely(cmd == EP_POLL && file->f_mode & FMODE_READ))
+		return dep_classic_poll(file->private_data, arg);
+	return device_ioctl_other(file, cmd, arg);
 }
 
 /*
@@ -208,9 +176,9 @@ static bool fadvise_takes(unsigned int request, loff_t offset, loff_t len)
 }
 
 /*
- * The fast path.  Unlike ioctl(2) and write(2), fadvise64(2) does not call the
- * security modules each time; the check at open(2) stands for this file, as it
- * does for epoll_wait(2).
+ * The fadvise entry.  Unlike ioctl(2) and write(2), fadvise64(2) does not call
+ * the security modules each time; the check at open(2) stands for this file, as
+ * it does for epoll_wait(2).
  */
 static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 			  int advice)
@@ -219,6 +187,10 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 		return dep_epoll_wait(file, offset, len);
 	if (_IOC_TYPE(advice) != EP_IOC_MAGIC || !dep_access_by_fadvise())
 		return generic_fadvise(file, offset, len, advice);
+	if (likely(advice == DEVEPOLL_TAKE))
+		return dep_extended_take(file, offset, len);
+	if (advice == (int)EP_POLL && !len && file->f_mode & FMODE_READ)
+		return dep_classic_poll(file->private_data, offset);
 	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)
 		return dep_epoll_call(file, advice, offset, len);
 	if (!fadvise_takes(advice, offset, len))
@@ -283,6 +255,7 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 
 #define DEVICE_OPERATIONS			\
 	.owner = THIS_MODULE,			\
+	.flush = device_flush,			\
 	.write = device_write,			\
 	.poll = device_poll,			\
 	.mmap = device_mmap,			\
@@ -301,6 +274,7 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 	}, {
 		.owner = THIS_MODULE,
 		.open = devpoll_open,
+		.flush = device_flush,
 		.release = device_release,
 		.write = devpoll_write,
 		.poll = device_poll,
@@ -310,7 +284,7 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 		.compat_ioctl = devpoll_compat_ioctl,
 	}, [DEP_NODES] = {
 		DEVICE_OPERATIONS,
-		.release = reopened_release,
+		.release = dep_reopen_release,
 	},
 };
 

@@ -20,7 +20,7 @@ struct file;
  * @item: the item
  * @data: the item's, when it was taken
  * @fd: the number
- * @kind: how to handle it: enum ask_kind of pass.c
+ * @kind: how to handle it: enum ask_kind of pass_other.h
  * @sent: it was handed out
  * @chosen: the item's, when it was taken
  * @events: the item's, when it was taken
@@ -45,7 +45,7 @@ struct dep_ask {
  * @depth: how many sets are around this one in the call
  * @found: how many items were ready
  * @over: the list has no item left that this pass has not met
- * @err: -EFAULT if the results can't be written
+ * @err: -EFAULT if the results can't be written; -ENOSPC if the ring is full
  * @nr: length of @asks
  * @last: files whose last reference is ours, to be dropped with nothing held
  * @nr_last: how many these are

@@ -19,6 +19,7 @@
 #include <linux/signal_types.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
+#include <uapi/linux/eventpoll.h>
 #ifdef DEP_HAVE_SIGQUEUE_REF
 #include <linux/posix-timers.h>
 #endif
@@ -317,6 +318,19 @@ static inline void dep_sigqueue_init(struct dep_sigqueue *entry)
 	dep_sigqueue_init_refs(entry);
 }
 
+/* since 6.9: the parameters of busy polling */
+#ifndef EPIOCSPARAMS
+struct epoll_params {
+	__u32 busy_poll_usecs;
+	__u16 busy_poll_budget;
+	__u8 prefer_busy_poll;
+	__u8 __pad;
+};
+
+#define EPIOCSPARAMS _IOW(0x8A, 0x01, struct epoll_params)
+#define EPIOCGPARAMS _IOR(0x8A, 0x02, struct epoll_params)
+#endif
+
 /* The newest kernel that all tests have run on: Documentation/kernels.rst. */
 #ifndef DEP_TESTED_MAJOR
 #define DEP_TESTED_MAJOR 7
@@ -335,7 +349,7 @@ static inline void dep_sigqueue_init(struct dep_sigqueue *entry)
 #define dep_release_hook_off false
 #endif
 
-/* The build without the short ways of waits and wake-ups: see Kbuild. */
+/* The build without the fast paths of waits and wake-ups: see Kbuild. */
 #ifdef DEP_TEST_NO_FAST_PATH
 #define dep_fast_path_off true
 #else

@@ -4,6 +4,7 @@
 #include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 
 #include "core/fdmap.h"
 #include "core/limits.h"
@@ -20,6 +21,43 @@ int __init dep_fdmap_cache_init(void)
 void dep_fdmap_cache_exit(void)
 {
 	kmem_cache_destroy(leaf_cache);
+}
+
+/* Where a number stands among the first few; DEP_FDMAP_FEW if it does not. */
+static u32 fdmap_few(const struct dep_fdmap *map, unsigned int fd)
+{
+	u32 i;
+
+	for (i = 0; i < DEP_FDMAP_FEW; i++) {
+		if (map->few[i].used && map->few[i].fd == fd)
+			break;
+	}
+	return i;
+}
+
+/* dep_fdmap_find() in a map without leaves. */
+struct dep_item *dep_fdmap_find_few(const struct dep_fdmap *map,
+				    unsigned int fd)
+{
+	u32 i = fdmap_few(map, fd);
+
+	return i < DEP_FDMAP_FEW ? map->few[i].item : NULL;
+}
+
+/* dep_fdmap_enter() in a map without leaves. */
+struct dep_item **dep_fdmap_enter_few(struct dep_fdmap *map, unsigned int fd)
+{
+	u32 i = fdmap_few(map, fd);
+
+	if (i == DEP_FDMAP_FEW) {
+		for (i = 0; i < DEP_FDMAP_FEW && map->few[i].used; i++)
+			;
+	}
+	if (i == DEP_FDMAP_FEW || fd > DEP_MAX_FD)
+		return NULL;
+	map->few[i].fd = fd;
+	map->few[i].used++;
+	return &map->few[i].item;
 }
 
 /* Takes an empty leaf out, and its branch too if that becomes empty. */
@@ -53,6 +91,12 @@ static noinline struct dep_leaf *fdmap_spare(struct dep_fdmap *map, u32 nr)
 	return leaf && !leaf->used ? fdmap_cut(map, old) : NULL;
 }
 
+/* dep_fdmap_place() in a map without leaves. */
+struct dep_item **dep_fdmap_place_few(struct dep_fdmap *map, unsigned int fd)
+{
+	return &map->few[fdmap_few(map, fd)].item;
+}
+
 /**
  * dep_fdmap_erase() - discount an item that was taken off its number
  * @map: the map; L is held
@@ -66,11 +110,13 @@ static noinline struct dep_leaf *fdmap_spare(struct dep_fdmap *map, u32 nr)
  */
 struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd)
 {
-	struct dep_leaf *branch = map->branches[fd / DEP_BRANCH_FDS];
-	u32 nr = fd >> DEP_LEAF_SHIFT;
-	struct dep_leaf *leaf = branch->leaves[nr % DEP_LEAF_SIZE];
+	struct dep_leaf *leaf = dep_fdmap_leaf(map, fd);
 
-	return --leaf->used ? NULL : fdmap_spare(map, nr);
+	if (unlikely(!leaf)) {
+		map->few[fdmap_few(map, fd)].used--;
+		return NULL;
+	}
+	return --leaf->used ? NULL : fdmap_spare(map, fd >> DEP_LEAF_SHIFT);
 }
 
 /**
@@ -87,6 +133,23 @@ void dep_fdmap_free_leaf(struct dep_leaf *leaf)
 	}
 }
 
+/* The lowest of the first few numbers that is not below @fd. */
+static struct dep_item *fdmap_next_few(const struct dep_fdmap *map,
+				       unsigned int *fd)
+{
+	const struct dep_few *few, *next = NULL;
+
+	for (few = map->few; few < map->few + DEP_FDMAP_FEW; few++) {
+		if (few->used && few->fd >= *fd &&
+		    (!next || few->fd < next->fd))
+			next = few;
+	}
+	if (!next)
+		return NULL;
+	*fd = next->fd;
+	return next->item;
+}
+
 /**
  * dep_fdmap_next() - find the next number that has items
  * @map: the map; L is held
@@ -98,6 +161,9 @@ struct dep_item *dep_fdmap_next(const struct dep_fdmap *map, unsigned int *fd)
 {
 	struct dep_leaf *branch, *leaf;
 	unsigned int nr = *fd;
+
+	if (!map->nr_branches)
+		return fdmap_next_few(map, fd);
 
 	while (nr / DEP_BRANCH_FDS < map->nr_branches) {
 		branch = map->branches[nr / DEP_BRANCH_FDS];
@@ -168,27 +234,15 @@ static void fdmap_plant(struct dep_fdmap *map, u32 nr, struct dep_leaf **leaf,
 	}
 }
 
-/**
- * dep_fdmap_grow() - make room for a number
- * @map: the map; L is not held, M is
- * @fd: the number
- * @lock: L
- *
- * The room may be gone again before it is used: try, grow, try again.
- *
- * Return: 0;
- * -ENOSPC: the number is too large;
- * -ENOMEM: no memory.
- */
-int dep_fdmap_grow(struct dep_fdmap *map, unsigned int fd, spinlock_t *lock)
+/* Makes the leaf of a number. */
+static int fdmap_sprout(struct dep_fdmap *map, unsigned int fd,
+			spinlock_t *lock)
 {
 	struct dep_leaf *leaf, *branch = NULL;
 	u32 nr = fd / DEP_BRANCH_FDS;
 	bool bare;
 	int err;
 
-	if (fd > DEP_MAX_FD)
-		return -ENOSPC;
 	if (nr >= map->nr_branches) {
 		err = fdmap_extend(map, nr, lock);
 		if (err)
@@ -234,4 +288,89 @@ void dep_fdmap_destroy(struct dep_fdmap *map)
 	}
 	kfree(map->branches);
 	*map = (struct dep_fdmap) {};
+}
+
+/*
+ * Replaces a map without leaves by one that has leaves for all its numbers.  L
+ * is held.  Items may have left since @before was copied; returns leaves that
+ * these would have needed.
+ */
+static struct dep_leaf *fdmap_replace(struct dep_fdmap *map,
+				      struct dep_fdmap *fresh,
+				      const struct dep_few *before)
+{
+	struct dep_leaf *leaf, *last, *gone = NULL;
+	const struct dep_few *few;
+	u32 i, nr;
+
+	for (i = 0; i < DEP_FDMAP_FEW; i++) {
+		few = &map->few[i];
+		if (!few->used)
+			continue;
+		leaf = dep_fdmap_leaf(fresh, few->fd);
+		leaf->items[few->fd % DEP_LEAF_SIZE] = few->item;
+		leaf->used += few->used;
+	}
+	for (i = 0; i < DEP_FDMAP_FEW; i++) {
+		nr = before[i].fd >> DEP_LEAF_SHIFT;
+		leaf = dep_fdmap_leaf(fresh, before[i].fd);
+		if (!leaf || leaf->used || nr == fresh->spare)
+			continue;
+		leaf = fdmap_cut(fresh, nr);
+		last = leaf->next ?: leaf;
+		last->next = gone;
+		gone = leaf;
+	}
+	fresh->charged = map->charged;
+	*map = *fresh;
+	return gone;
+}
+
+/* Makes the first leaves: for this number, and for the first few. */
+static int fdmap_take_root(struct dep_fdmap *map, unsigned int fd,
+			   spinlock_t *lock)
+{
+	struct dep_fdmap fresh = { .spare = fd >> DEP_LEAF_SHIFT };
+	struct dep_few before[DEP_FDMAP_FEW];
+	struct dep_leaf *gone;
+	int err;
+	u32 i;
+
+	spin_lock_irq(lock);
+	memcpy(before, map->few, sizeof(before));
+	spin_unlock_irq(lock);
+	err = fdmap_sprout(&fresh, fd, lock);
+	for (i = 0; i < DEP_FDMAP_FEW && !err; i++) {
+		if (before[i].used && !dep_fdmap_leaf(&fresh, before[i].fd))
+			err = fdmap_sprout(&fresh, before[i].fd, lock);
+	}
+	if (err) {
+		dep_fdmap_destroy(&fresh);
+		return err;
+	}
+	spin_lock_irq(lock);
+	gone = fdmap_replace(map, &fresh, before);
+	spin_unlock_irq(lock);
+	dep_fdmap_free_leaf(gone);
+	return 0;
+}
+
+/**
+ * dep_fdmap_grow() - make room for a number
+ * @map: the map; L is not held, M is
+ * @fd: the number
+ * @lock: L
+ *
+ * The room may be gone again before it is used: try, grow, try again.
+ *
+ * Return: 0;
+ * -ENOSPC: the number is too large;
+ * -ENOMEM: no memory.
+ */
+int dep_fdmap_grow(struct dep_fdmap *map, unsigned int fd, spinlock_t *lock)
+{
+	if (fd > DEP_MAX_FD)
+		return -ENOSPC;
+	return map->nr_branches ? fdmap_sprout(map, fd, lock) :
+				  fdmap_take_root(map, fd, lock);
 }

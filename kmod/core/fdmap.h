@@ -6,7 +6,8 @@
  * and branches of 64 leaves: an add costs a store, where a tree would have to
  * be walked.  Leaves and branches are made with their first item and freed when
  * they are empty, so a large number costs no more than a small one, except a
- * page.
+ * page.  The first few numbers of a set are searched one by one, and need no
+ * leaf: many sets have no more.
  *
  * If processes that share the set name different files by the same number, the
  * number has several items: they are linked by dep_item.peer.
@@ -46,6 +47,21 @@ struct dep_leaf {
 	};
 };
 
+/* How many numbers need no leaf. */
+#define DEP_FDMAP_FEW	4
+
+/**
+ * struct dep_few - one of the first numbers of a set
+ * @item: L: its first item
+ * @fd: L: the number
+ * @used: L: how many items it has; 0 if this place is free
+ */
+struct dep_few {
+	struct dep_item *item;
+	unsigned int fd;
+	u32 used;
+};
+
 /**
  * struct dep_fdmap - all leaves of an instance
  * @branches: L (replaced under M+L): by number; NULL where there is no leaf
@@ -53,6 +69,7 @@ struct dep_leaf {
  * @spare: L: the number of the one leaf that may stay although it is empty
  * @nr_tables: L: how many leaves and branches there are
  * @charged: L: how many of the user's watches they count as
+ * @few: L: the items, as long as @nr_branches is 0
  */
 struct dep_fdmap {
 	struct dep_leaf **branches;
@@ -60,6 +77,7 @@ struct dep_fdmap {
 	u32 spare;
 	u32 nr_tables;
 	u32 charged;
+	struct dep_few few[DEP_FDMAP_FEW];
 };
 
 /**
@@ -67,9 +85,7 @@ struct dep_fdmap {
  * @map: the map; L is held
  * @fd: the number, any value
  *
- * A caller that puts an item in counts it in dep_leaf.used.
- *
- * Return: the leaf, or NULL if dep_fdmap_grow() has to make room first.
+ * Return: the leaf, or NULL if there is none.
  */
 static inline struct dep_leaf *dep_fdmap_leaf(const struct dep_fdmap *map,
 					      unsigned int fd)
@@ -84,6 +100,11 @@ static inline struct dep_leaf *dep_fdmap_leaf(const struct dep_fdmap *map,
 			NULL;
 }
 
+struct dep_item *dep_fdmap_find_few(const struct dep_fdmap *map,
+				    unsigned int fd);
+struct dep_item **dep_fdmap_enter_few(struct dep_fdmap *map, unsigned int fd);
+struct dep_item **dep_fdmap_place_few(struct dep_fdmap *map, unsigned int fd);
+
 /**
  * dep_fdmap_find() - find the first item of a number
  * @map: the map; L is held
@@ -96,7 +117,47 @@ static inline struct dep_item *dep_fdmap_find(const struct dep_fdmap *map,
 {
 	struct dep_leaf *leaf = dep_fdmap_leaf(map, fd);
 
-	return leaf ? leaf->items[fd % DEP_LEAF_SIZE] : NULL;
+	if (likely(leaf))
+		return leaf->items[fd % DEP_LEAF_SIZE];
+	return map->nr_branches ? NULL : dep_fdmap_find_few(map, fd);
+}
+
+/**
+ * dep_fdmap_enter() - count an item, and find the place where to put it
+ * @map: the map; L is held
+ * @fd: the number, any value
+ *
+ * The caller puts it before the first item of the number, or calls
+ * dep_fdmap_erase().
+ *
+ * Return: where the first item of the number stands, or NULL if
+ * dep_fdmap_grow() has to make room first; then nothing is counted.
+ */
+static inline struct dep_item **dep_fdmap_enter(struct dep_fdmap *map,
+						unsigned int fd)
+{
+	struct dep_leaf *leaf = dep_fdmap_leaf(map, fd);
+
+	if (unlikely(!leaf))
+		return map->nr_branches ? NULL : dep_fdmap_enter_few(map, fd);
+	leaf->used++;
+	return &leaf->items[fd % DEP_LEAF_SIZE];
+}
+
+/**
+ * dep_fdmap_place() - find the place of a number that has an item
+ * @map: the map; L is held
+ * @fd: the number
+ *
+ * Return: where its first item stands.
+ */
+static inline struct dep_item **dep_fdmap_place(struct dep_fdmap *map,
+						unsigned int fd)
+{
+	struct dep_leaf *leaf = dep_fdmap_leaf(map, fd);
+
+	return likely(leaf) ? &leaf->items[fd % DEP_LEAF_SIZE] :
+			      dep_fdmap_place_few(map, fd);
 }
 
 void dep_fdmap_recharge(struct dep_fdmap *map, u32 charge,

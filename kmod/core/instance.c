@@ -13,7 +13,6 @@
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
 unsigned long dep_max_user_watches;
-const struct file_operations *dep_instance_fops;
 
 /**
  * dep_instance_new() - make an instance
@@ -37,8 +36,8 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	INIT_LIST_HEAD(&inst->sure.waiters);
 	INIT_LIST_HEAD(&inst->lazy.waiters);
 	INIT_LIST_HEAD(&inst->woken);
-	INIT_LIST_HEAD(&inst->inner);
-	INIT_LIST_HEAD(&inst->outer);
+	INIT_LIST_HEAD(&inst->nesting.inner);
+	INIT_LIST_HEAD(&inst->nesting.outer);
 	inst->pages.snapshot = 2;
 	mutex_init(&inst->mtx);
 	mutex_init(&inst->map_lock);
@@ -64,7 +63,8 @@ void dep_instance_free(struct dep_instance *inst)
 	WARN_ON_ONCE(inst->nr_waiters || !list_empty(&inst->woken));
 	WARN_ON_ONCE(inst->coming);
 	WARN_ON_ONCE(!list_empty(&inst->ready));
-	WARN_ON_ONCE(!list_empty(&inst->inner) || !list_empty(&inst->outer));
+	WARN_ON_ONCE(!list_empty(&inst->nesting.inner) ||
+		     !list_empty(&inst->nesting.outer));
 
 	dep_fdmap_destroy(&inst->interest);
 	kfree(inst);

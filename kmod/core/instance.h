@@ -3,26 +3,25 @@
  * An open of the device, the items of its interest list, and how all objects of
  * the module live, are locked and die.
  *
- * How to read this comment: "Overview" first, and then the structs: below, in
- * item.h, in waiter.h and in files/watch.h, where a letter at each field names
- * its lock.  The rest answers questions of those who change something.  Which
- * lock may be taken now: "Locking".  What a letter means: "Field protection".
- * Who owns an object and frees it: "States" and "Removal paths".  Why a barrier
- * or an order is there that nothing in the module needs: "Handshakes with the
- * outside".
+ * Read "Overview" first, and then the structs: below, in parts.h, item.h,
+ * waiter.h and files/watch.h, where a letter at each field names its lock.  The
+ * rest is for changes.  Which lock may be taken now: "Locking".  What a letter
+ * means: "Field protection".  Who owns an object and frees it: "States" and
+ * "Removal paths".  Why a barrier or an order is there that nothing in the
+ * module needs: "Handshakes with the outside".
  *
  * Overview
  * ========
  *
- * Each open of the node makes an instance.  Its interest set maps fd numbers to
- * items; an item is one fd: the file it named when it was added and the events
- * asked for.  It belongs to the process that added it (owner.c): in a set that
- * several processes share, one number may name a file of each, and has an item
- * for each of these.  All items of one file, whichever instance they belong to,
- * hang on one watch, which has an entry in each wait queue of the file.  When
- * the file wakes us, the watch walks its items, and each gives what it was
- * asked for to the sink of its instance: the page sets of 2001 (pages.c), or,
- * for a set of the extended interface, the list of what may be ready (ready.c).
+ * Each open of the node makes an instance.  Its interest list maps fd numbers
+ * to items; an item is one fd: the file that it named when it was added and the
+ * events asked for.  It belongs to the process that added it (owner.c): in a
+ * set that several processes share, one number may name a file of each, and has
+ * an item for each of these files.  All items of one file, whichever instance
+ * they belong to, are on one watch, which has an entry in each wait queue of
+ * the file.  When the file wakes us, the watch walks its items, and each posts
+ * the events asked for to the sink of its instance: the page sets of 2001
+ * (pages.c) or, in a set of the extended interface, the ready list (ready.c).
  *
  *	file --wake--> watch --> item, item, item
  *	                          |     |     |
@@ -44,7 +43,7 @@
  * and so does what waits in the ring when somebody waits by another request:
  * each pass over the list begins with what the program has not taken.
  *
- * Who polls the device, and a command of an io_uring, is woken by the relay
+ * Pollers of the device, and io_uring commands, are woken by the relay
  * (relay.c, service.c) of the processor on which the event happened.
  *
  * Locking
@@ -56,11 +55,10 @@
  *     its holder may rely on no item being added.  Items may still be removed,
  *     by the close of their file.  Held across ->poll() of members.
  *  2. dep_instance.map_lock (mutex).  The page sets against mmap.  Also taken
- *     under mmap_lock, so nothing that may wait for mtx, for user memory or
- *     for a driver is done while it is held.
- *     dep_watch.arm (mutex), under mtx and whatever ->poll() of the watched
- *     file holds when it calls us, never together with map_lock.
- *  3. dep_bucket.lock (spin lock), process context only.
+ *     under mmap_lock, so its holder does nothing that may wait for mtx, for
+ *     user memory or for a driver.
+ *  3. dep_bucket.lock (spin lock), process context only; also under the
+ *     mutexes that ->poll() of a watched file holds when it queues us.
  *     The siglock of a signal's recipient (spin lock, interrupts off), from
  *     irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
  *     under it, so 4 to 7 nest in it.  recipient.c and share.c have a lock
@@ -89,15 +87,14 @@
  *	M	dep_instance.mtx
  *	P	dep_instance.map_lock
  *	B	dep_bucket.lock
- *	A	dep_watch.arm, or nobody else can see the watch, yet or any more
  *	W	dep_watch.lock
  *	L	dep_instance.lock
  *	R	dep_relay.lock
  *	S	the siglock of the recipient
  *	+	both to write, either to read
  *
- * The letters stand at the fields.  dep_fdmap (fdmap.h), dep_watch (watch.h)
- * and those of siginfo.h, recipient.h and onesig.c use them too.
+ * The fields have these letters.  dep_fdmap (fdmap.h), dep_watch (watch.h) and
+ * the structs of siginfo.h, recipient.h and onesig.c use them too.
  *
  * States
  * ======
@@ -154,19 +151,20 @@
  *  - the last close of the file: the release hook, under B (holding no M).
  * POLLFREE removes no item: it takes one wait-queue entry of the watch away.
  *
- * Who unhooked the item goes on to dep_watch_detach (or is the hook, which has
- * B already).  The last item to leave a watch that is still in the table tears
- * it down under B: wait-queue entries first, then the table.  So the hook,
- * which looks at the bucket without a lock, either sees the watch and waits
- * for B, or sees that nothing of ours is on the file's wait queues any more.
+ * Whoever unhooked the item then calls dep_watch_detach (or is the hook, which
+ * has B already); M is not needed.  The last item to leave a watch that is
+ * still in the table tears it down under B: wait-queue entries first, then the
+ * table.  So the hook, which looks at the bucket without a lock, either sees
+ * the watch and waits for B, or sees that none of our entries is on a wait
+ * queue of the file.
  *
  * The hook does not unhook an item that stays (DEP_MODE_STAY, in sets of
  * /dev/poll), but buries it, under B and L: the item forgets its file, and its
  * number is reported until the program removes it.
  *
  * The hook runs before the file's ->release, and the file's memory and wait
- * queues live until it returns.  It leaves items that somebody else unhooked
- * on the watch: their owner frees the watch with the last of them.
+ * queues live until it returns.  It leaves items that somebody else unhooked on
+ * the watch: their owner frees the watch with the last of them.
  *
  * dep_item_free() takes a siginfo back from the queue, with nothing held: after
  * a removal or a close has returned, no signal of the fd is pending.  A task
@@ -200,18 +198,21 @@
  *    dep_watch_detach takes and drops the lock of each wait queue (B held)
  *    before the item is freed; with the last item the entries leave the wait
  *    queues, under the same locks.
- *  - An event that is pending already: the wake function returns before any
- *    lock when dep_item.snapshot is that of the instance, all bits of the key
- *    that the item wants are in dep_item.pending, and nobody waits or polls.
- *    It is as if the event had come before those that are pending.  Whoever
- *    clears pending bits, replaces the snapshot or asks for more events
+ *  - An event that nobody wants or that is pending already: the wake function
+ *    returns before any lock when no bit of the key is in dep_item.events; or
+ *    when dep_item.snapshot is that of the instance, all bits of the key that
+ *    the item wants are in dep_item.pending, and nobody waits or polls.  It is
+ *    as if the event had come before those that are pending.  Whoever clears
+ *    pending bits, replaces the snapshot of either, or asks for more events
  *    therefore executes smp_mb() before it polls the file or goes back to the
- *    program; it pairs with
- *    smp_mb() in dep_watch_wake(), after which the bits are read: so either the
- *    wake function sees the bits gone, or what it was called for is seen by
- *    that poll, or by the program.
+ *    program; it pairs with smp_mb() in dep_watch_wake(), after which the bits
+ *    are read: so either the wake function sees the bits gone, or what it was
+ *    called for is seen by that poll, or by the program.
  *  - The word of a ring, which the program may write at any moment: see
- *    sinks/ring.c.
+ *    sinks/ring.c, also for the early return of the wake function there.
+ *  - The end of an owner: its process counts as dead before it closes its
+ *    descriptors of the set, and ->flush then forgets, under L, that it was
+ *    found alive (owner.c).  So no later pass takes it for alive.
  *  - POLLFREE: the owner of a wait-queue head is about to free it after a
  *    grace period.  dep_watch_wake takes the entry off and stores NULL to
  *    dep_wait.head with release; wait_disarm loads it with acquire under
@@ -239,8 +240,8 @@
  *    if that one gets none.  Before a set is served it is taken out of the
  *    relay (L); after that its queue is tested (L).  So a later event adds it
  *    anew, and a later poller sets dep_instance.polled (L) after queueing.
- *  - A waiter that was woken may get no processor for long, or be a command of
- *    a ring whose task does not enter.  So while others sleep, a timer of the
+ *  - A waiter that was woken may get no processor for long, or be an io_uring
+ *    command whose task does not enter.  So while others sleep, a timer of the
  *    relay (late.c) checks on those that were woken: a waiter that has not come
  *    at the second check is given up (L), and another one is woken.
  *  - Processors that go offline: the kernel runs their irq_work before, and
@@ -254,146 +255,27 @@
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/poll.h>
-#include <linux/rbtree.h>
-#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
 #include "core/fdmap.h"
+#include "core/parts.h"
 #include "core/person.h"
-
-struct devepoll_event;
-struct dep_instance;
-struct dep_item;
-struct dep_onesig;
-struct dep_relay;
-struct dep_sink;
-struct user_struct;
-
-/*
- * What pages.c and area.c keep stands in the instance itself, not behind
- * pointers, which each wake-up and each wait that writes there would follow.
- */
-
-/**
- * struct dep_pages - the two page sets, and the index of the one being filled
- * @set: L: the page sets, in the kernel's address space
- * @index: L: the item of each slot of the page set being filled
- * @snapshot: L: number of the page set being filled; its lowest bit selects
- *	@set
- * @per_set: M+P: pages of one page set
- * @pages: M+P: all pages: the first page set, the second, the index
- * @base: M: where @pages are mapped for the kernel
- */
-struct dep_pages {
-	struct pollfd *set[2];
-	struct dep_item **index;
-	u64 snapshot;
-	u32 per_set;
-	struct page **pages;
-	void *base;
-};
-
-/**
- * struct dep_stats - the counters of a set; see struct devepoll_stats
- * @adds: L
- * @mods: M
- * @dels: L
- * @closes: L
- * @wakes: L
- * @asks: L
- * @waits: M: by polling the files, in a set of the extended interface: calls
- * @handed: M: the same: events
- * @takes: L: else: calls
- * @taken: L: else: events
- */
-struct dep_stats {
-	u64 adds;
-	u64 mods;
-	u64 dels;
-	u64 closes;
-	u64 wakes;
-	u64 asks;
-	u64 waits;
-	u64 handed;
-	u64 takes;
-	u64 taken;
-};
-
-/**
- * struct dep_area - pages for results of the extended interface, or of
- * /dev/poll
- * @pages: P until set, then const; in a set of /dev/poll P, and not changed
- *	while dep_instance.mappings is not 0: the pages
- * @base: as @pages: where they are mapped for the kernel
- * @nr: as @pages: how many; 0 as long as there are none; read without a lock,
- *	with acquire
- * @slots: as @pages: how many results of /dev/poll there is room for
- */
-struct dep_area {
-	struct page **pages;
-	void *base;
-	u32 nr;
-	u32 slots;
-};
-
-/**
- * struct dep_ring - slot sets that the program takes without a call; see ring.c
- * @word: const: the word that the program exchanges; only compared
- * @expected: L: what is there unless the program has written it since; read
- *	without a lock
- * @gen: L: number of the set being filled: one more each time that the program
- *	was seen to have taken one
- * @set: L: the set being filled
- * @items: L: the item of each of its slots, or NULL if it was withdrawn
- * @slots: const: all sets, in the kernel's address space
- * @nr_sets: const: how many
- * @room: const: slots of one set
- * @told: L: closed items whose last event is in a slot, by dep_item.ready
- * @pages: const: the word, the slots, @items
- * @nr_pages: const: how many
- * @slot_pages: const: those of the slots, behind the first
- */
-struct dep_ring {
-	atomic64_t *word;
-	u64 expected;
-	u64 gen;
-	struct devepoll_event *set;
-	struct dep_item **items;
-	struct devepoll_event *slots;
-	u32 nr_sets;
-	u32 room;
-	struct list_head told;
-	struct page **pages;
-	u32 nr_pages;
-	u32 slot_pages;
-};
-
-/**
- * struct dep_waiters - the waiters that sleep
- * @waiters: L: in the order in which they came
- * @hungry: L: waiters that want more than one event, by how many they want
- */
-struct dep_waiters {
-	struct list_head waiters;
-	struct rb_root_cached hungry;
-};
 
 /**
  * struct dep_instance - one open of the device
  * @lock: lock number 6: all that a wake-up touches
  * @interest: L for removal, M+L for adding: items by fd number
  * @sink: L (changed under M+L, when there is no item): where events go
- * @ready: L: items whose file has to be asked; in a set of the extended
- *	interface all that may be ready
+ * @ready: L: the ready list: items that need poll; in a set of the extended
+ *	interface all items that may be ready
  * @nr_ready: L: how many these are, and how many wait in the ring; read without
  *	a lock as a hint
  * @pending: L: events that wait in the sink; read without a lock as a hint
  * @ring: L, once it is there const: where the program takes events without a
  *	call, or NULL; read without a lock, with acquire
- * @nr_items: L: items hooked; with M held it can only shrink
+ * @nr_items: L: how many items are hooked; with M held it can only shrink
  * @room: M+L: how many items there may be; 0 when nothing is allocated
  * @ask_seq: M: odd while files are polled and their items are on no list; read
  *	without a lock
@@ -401,7 +283,7 @@ struct dep_waiters {
  * @poll_wake: L: extra poll bits for the next wake-up of @poll_queue
  * @sure: L: sleeping waiters that come when they are woken
  * @lazy: L: those that may not come for long: see dep_waiter.comes
- * @woken: L: commands of rings that the relay has to wake
+ * @woken: L: io_uring commands that the relay has to wake
  * @nr_waiters: L: how many are in @sure and @lazy
  * @owed: L: the relay has to wake one of them
  * @awaited: L: how many woken waiters have not come, without those given up
@@ -410,14 +292,7 @@ struct dep_waiters {
  * @coming: L: sum of dep_waiter.room of those awaited
  * @coming_old: L: the same, of those woken before the last check
  * @ticket: L: the number of the next waiter
- * @turn: L: how many times events were handed out
- * @turn_open: L: the last turn after which a wait is known to have begun
- * @reader: L: the thread that got the events of the last turn, by its number in
- *	the initial namespace
- * @reader_start: L: when it began, since thread numbers are reused
- * @reader_mm: L: its address space, to compare, never to dereference
- * @reader_is_process: L: the events went to a worker of a ring, so @reader is
- *	the first thread of its process, which may end before the others
+ * @turns: how far a set of 2001 is
  * @extended: M+L: a set of the extended interface or of /dev/poll; while M is
  *	held for its first use, it may become none again; read without a lock
  * @settled: M+L: a set of the extended interface, now and for ever; read
@@ -427,7 +302,9 @@ struct dep_waiters {
  * @classic: M: a set of 2001, now and for ever; read without a lock
  * @onesig: M+L: what makes it a signal set, now and for ever, or NULL; read
  *	without a lock, with acquire
- * @stats: what the set has seen
+ * @living: an owner of items that was found alive
+ * @busy: busy polling of network devices
+ * @stats: the counters of the set
  * @file: const: the open that made it, and whose ->release ends it
  * @opens: how many further opens there are
  * @in_all: lock of stats.c: in the list of all sets
@@ -437,11 +314,7 @@ struct dep_waiters {
  * @freeing: P: the pages are about to be freed, so they can't be mapped
  * @area: mapped results of the extended interface, or of /dev/poll
  * @pass: M: number of the last pass over the ready list
- * @inner: lock of nest.c: the sets in this set
- * @outer: lock of nest.c: the sets that this set is in
- * @nr_outer: lock of nest.c: how many; read without it as a hint
- * @visited: lock of nest.c: the last search that visited it
- * @height: lock of nest.c: what that search found
+ * @nesting: the sets in this set, and around it
  * @mtx: lock number 1
  * @map_lock: lock number 2
  * @poll_queue: the pollers of the device itself
@@ -480,33 +353,25 @@ struct dep_instance {
 	u64 coming;
 	u64 coming_old;
 	u64 ticket;
-	u64 turn;
-	u64 turn_open;
-	pid_t reader;
-	u64 reader_start;
-	const void *reader_mm;
-	bool reader_is_process;
+	struct dep_turns turns;
 	bool extended;
 	bool settled;
 	u8 devpoll;
 	bool classic;
 	struct dep_onesig *onesig;
+	struct dep_living living;
+	struct dep_busy busy;
 	struct dep_stats stats;
 	struct file *file;
 	atomic_t opens;
 	struct list_head in_all;
 	struct dep_pages pages;
-
 	atomic_t mappings;
 	bool freeing;
 	struct dep_area area;
 	u32 pass;
-	struct list_head inner;
-	struct list_head outer;
-	u32 nr_outer;
-	u64 visited;
-	u32 height;
-	/* M: adding and polling; nests map_lock, arm, B, L and ->poll(). */
+	struct dep_nesting nesting;
+	/* M: adding and polling; nests map_lock, B, L and ->poll(). */
 	struct mutex mtx;
 	/* P: the pages against mmap; nests L. */
 	struct mutex map_lock;
@@ -521,83 +386,6 @@ struct dep_instance {
 	struct user_struct *user;
 	struct dep_person person;
 };
-
-extern unsigned int dep_max_fds;
-extern unsigned long dep_max_user_watches;
-/* The operations of the nodes and of further opens, in one array. */
-#define DEP_NODES	2
-#define DEP_FILE_KINDS	(DEP_NODES + 1)
-extern const struct file_operations *dep_instance_fops;
-
-/**
- * dep_instance_of() - is a file a set of ours?
- * @file: a file that the caller has a reference on
- *
- * Return: the instance, which lives as long as the reference, or NULL.
- */
-static inline struct dep_instance *dep_instance_of(const struct file *file)
-{
-	uintptr_t first = (uintptr_t)dep_instance_fops;
-	uintptr_t size = DEP_FILE_KINDS * sizeof(*dep_instance_fops);
-
-	return (uintptr_t)file->f_op - first < size ? file->private_data : NULL;
-}
-
-/**
- * dep_instance_ring() - the ring of a set
- * @inst: the instance; not locked
- *
- * Return: the ring, which stays as long as the instance, or NULL.
- */
-static inline struct dep_ring *
-dep_instance_ring(const struct dep_instance *inst)
-{
-	/* Pairs with dep_ring_make(). */
-	return smp_load_acquire(&inst->ring);
-}
-
-/**
- * dep_instance_has_events() - do events wait in the sink?
- * @inst: the instance, locked for a true answer, not locked for a hint
- *
- * Return: true if so; false if the program has taken them out of the ring.
- */
-static inline bool dep_instance_has_events(const struct dep_instance *inst)
-{
-	const struct dep_ring *ring;
-
-	if (likely(!READ_ONCE(inst->pending)))
-		return false;
-	ring = dep_instance_ring(inst);
-	return !ring ||
-	       atomic64_read(ring->word) == READ_ONCE(ring->expected);
-}
-
-/**
- * dep_instance_has_work() - is there anything for a waiter to do?
- * @inst: the instance; the answer is exact if it is locked, or else a hint
- *
- * Return: true if events are pending or files have to be polled.
- */
-static inline bool dep_instance_has_work(const struct dep_instance *inst)
-{
-	return dep_instance_has_events(inst) ||
-	       READ_ONCE(inst->ready.next) != &inst->ready;
-}
-
-/**
- * dep_instance_next_pass() - number a pass over the ready list
- * @inst: the instance; dep_instance.mtx held
- *
- * Return: the number, which is not 0.
- */
-static inline u32 dep_instance_next_pass(struct dep_instance *inst)
-{
-	lockdep_assert_held(&inst->mtx);
-	if (unlikely(!++inst->pass))
-		inst->pass = 1;
-	return inst->pass;
-}
 
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 				      const struct cred *cred);

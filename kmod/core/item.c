@@ -12,6 +12,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
+#include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
 
@@ -89,7 +90,6 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->owner_born = 0;
 	item->chosen = false;
 	item->handover = false;
-	item->nest = NULL;
 	item->peer = NULL;
 	item->extra = NULL;
 	return item;
@@ -109,33 +109,32 @@ static noinline bool item_has_many_peers(const struct dep_item *first)
 static int item_insert(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
-	unsigned int fd = item->fd;
 	struct dep_item **first;
-	struct dep_leaf *leaf;
 
 	lockdep_assert_held(&inst->lock);
-	leaf = dep_fdmap_leaf(&inst->interest, fd);
-	if (!leaf)
+	first = dep_fdmap_enter(&inst->interest, item->fd);
+	if (!first)
 		return -EAGAIN;
-	first = &leaf->items[fd % DEP_LEAF_SIZE];
-	if (unlikely(*first) && item_has_many_peers(*first))
+	if (unlikely(*first) && item_has_many_peers(*first)) {
+		/* The number has other items, so no memory comes back. */
+		dep_fdmap_erase(&inst->interest, item->fd);
 		return -ENOSPC;
+	}
 	item->peer = *first;
 	*first = item;
-	leaf->used++;
 	item->hooked = true;
 	inst->nr_items++;
 	return 0;
 }
 
 /**
- * dep_item_hook() - put a new item into the interest set
- * @item: the item; its number is not in the set with its file
+ * dep_item_hook() - put a new item into the interest list
+ * @item: the item; the list has no other with its number and its file
  *
  * Context: process, dep_instance.mtx held.
  * Return: 0;
  * -ENOSPC: too many items of this number;
- * or a negative errno of dep_fdmap_grow(); then the caller calls
+ * or a negative errno of dep_fdmap_grow().  After an error, the caller calls
  * dep_item_discard().
  */
 int dep_item_hook(struct dep_item *item)
@@ -163,30 +162,40 @@ static void item_extract(struct dep_item *item)
 	unsigned int fd = item->fd;
 	struct dep_item **at;
 
-	at = &dep_fdmap_leaf(map, fd)->items[fd % DEP_LEAF_SIZE];
+	at = dep_fdmap_place(map, fd);
 	while (unlikely(*at != item))
 		at = &(*at)->peer;
 	*at = item->peer;
 	item->leaf = dep_fdmap_erase(map, fd);
 }
 
+static struct dep_extra *item_extra(const struct dep_item *item)
+{
+	return item->mode & DEP_MODE_NEST ? NULL : item->extra;
+}
+
 /**
  * dep_item_free() - free an item
- * @item: unhooked and on no watch; its charge went when it was unhooked
+ * @item: unhooked and on no watch; it was uncharged when it was unhooked
  */
 void dep_item_free(struct dep_item *item)
 {
-	dep_nest_free(item->nest);
+	struct dep_extra *extra = item_extra(item);
+
+	if (item->mode & DEP_MODE_NEST)
+		dep_nest_free(item->nest);
 	dep_fdmap_free_leaf(item->leaf);
-	if (item->extra)
-		item->extra->retire(item->extra);
+	if (extra)
+		extra->retire(extra);
 	kmem_cache_free(item_cache, item);
 }
 
 /* How many watches it counts as. */
 static s64 item_charge(const struct dep_item *item)
 {
-	return item->extra ? item->extra->charge : 1;
+	const struct dep_extra *extra = item_extra(item);
+
+	return extra ? extra->charge : 1;
 }
 
 /**
@@ -201,11 +210,11 @@ void dep_item_discard(struct dep_item *item)
 }
 
 /**
- * dep_item_unhook() - take an item out of its interest set
+ * dep_item_unhook() - take an item out of its interest list
  * @item: an item that can't be freed meanwhile; its instance is locked
  *
- * After this no event is posted for it and none is pending.  The user's charge
- * is given back here, while the instance is sure to be there.
+ * After this no event is posted for the item and none is pending.  The user is
+ * uncharged here, where the instance is sure to exist.
  *
  * Return: true if the caller owns the item now, false if somebody else does.
  */
@@ -224,7 +233,7 @@ bool dep_item_unhook(struct dep_item *item)
 	item->handover = item->chosen;
 	dep_item_unlist(item);
 	inst->sink->forget(inst, item);
-	if (item->nest)
+	if (item->mode & DEP_MODE_NEST)
 		dep_nest_cut(item->nest);
 	inst->nr_items--;
 	dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
@@ -233,14 +242,14 @@ bool dep_item_unhook(struct dep_item *item)
 }
 
 /**
- * dep_item_close() - let an item wait for its last event to be taken
+ * dep_item_close() - keep an item until its last event has been taken
  * @item: unhooked and on no watch; its instance is locked
  *
- * The item belongs to the instance from now on.  It is charged again: a
- * program that does not look must not make the list grow for ever.
+ * The item belongs to the instance from now on.  It is charged again: a program
+ * that takes no events must not make the list grow for ever.
  *
- * Return: what the item has no use for while it waits, which may be long, for
- * dep_fdmap_free_leaf() once L is released; or NULL.
+ * Return: memory that the item does not need while it waits, which may be long,
+ * for dep_fdmap_free_leaf() once L is released; or NULL.
  */
 struct dep_leaf *dep_item_close(struct dep_item *item)
 {
@@ -276,7 +285,7 @@ void dep_item_bury(struct dep_item *item)
 	u32 listed = inst->nr_ready;
 
 	lockdep_assert_held(&inst->lock);
-	if (item->nest)
+	if (item->mode & DEP_MODE_NEST)
 		dep_nest_cut(item->nest);
 	item->mode |= DEP_MODE_CLOSED;
 	item->watch = NULL;

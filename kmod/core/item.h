@@ -49,45 +49,44 @@ struct dep_extra {
 };
 
 /**
- * struct dep_item - one fd of an interest set
+ * struct dep_item - one fd of an interest list
  * @link: B+W, but a wake function moves it under W alone: in dep_watch.items
  * @ready: L: in dep_instance.ready, or empty
  * @inst: const: the instance whose set this is
  * @watch: B: the watch of the file, from attach to detach
  * @file: L (changed once, to NULL, under B+L or M+L): the file that the number
- *	named; a key, to be dereferenced by nobody who has no reference of his
- *	own
+ *	named; a key, to be dereferenced only with a reference of one's own
  * @snapshot: L: the sink's: the snapshot in which @slot holds; in a ring
  *	dep_ring.gen
  * @slot: L: the sink's: where the item's event stands
  * @fd: const: the number
  * @events: L (written under M+L): the poll events asked for
  * @revents: L: the sink's: the events of the slot; in a set of the extended
- *	interface what the keys told or the file answered, not handed out yet
+ *	interface what the keys said or the file answered, not handed out yet
  * @pending: L, read without it by the wake function: the events that a wake-up
- *	need not tell of any more, as long as @snapshot is that of the instance
+ *	need not report any more, as long as @snapshot is that of the instance
  * @needs_poll: L (written under M+L): the events for which the file must be
- *	asked
- * @armed: M: the events that the file was told of so far
- * @hooked: L: in the interest set
- * @must_poll: L: on the ready list because of @needs_poll, so ask
- * @chosen: L: exclusive, and the only one that was told of an event which
- *	nobody took yet
+ *	polled
+ * @armed: M: the events that ->poll() was called with so far
+ * @hooked: L: in the interest list
+ * @must_poll: L: on the ready list because of @needs_poll
+ * @chosen: L: exclusive, and the only one that was given an event which
+ *	nobody has taken yet
  * @handover: L: @chosen when it was unhooked
  * @pass: M: the last pass over the ready list that took it
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
  *	or, with DEP_MODE_STAY, buried
  * @owner: L (written under M+L): the process of @files, by its number in the
- *	first namespace
+ *	initial namespace
  * @data: L (written under M+L): what the program wants to get back
  * @files: L (written under M+L): the table of files in which @fd names @file;
- *	to compare, never to look into
+ *	to compare, never to dereference
  * @owner_born: L (written under M+L): when it began, since numbers and
- *	addresses come again
- * @nest: L: what says that the file is a set, or NULL
+ *	addresses are reused
  * @peer: L, while hooked: the next item of the same number, of another file
- * @leaf: the owner's, else: what to free with the item, or NULL
- * @extra: const: what its sink keeps beside it, or NULL
+ * @leaf: the owner's, once unhooked: what to free with the item, or NULL
+ * @nest: L: with DEP_MODE_NEST: the place of that set in this one
+ * @extra: const: otherwise: what its sink keeps beside it, or NULL
  */
 struct dep_item {
 	struct list_head link;
@@ -114,17 +113,21 @@ struct dep_item {
 	u64 data;
 	const void *files;
 	u64 owner_born;
-	struct dep_nest *nest;
 	union {
 		struct dep_item *peer;
 		struct dep_leaf *leaf;
 	};
-	struct dep_extra *extra;
+	/* Only a signal set has extras, and no member of it is a set. */
+	union {
+		struct dep_nest *nest;
+		struct dep_extra *extra;
+	};
 };
 
 /**
  * struct dep_sink - where the events of an instance go
- * @needs_poll: events that keys claim though the file may not have them: ask
+ * @needs_poll: events that keys claim though the file may not have them: it
+ *	must be polled
  * @post: add events to the item's; L is held, interrupts are off, must not
  *	fail.  Keeps dep_instance.pending
  * @forget: drop what is pending for the item; L is held.  Keeps
@@ -153,13 +156,21 @@ static inline bool dep_item_is_exclusive(const struct dep_item *item)
 	return item->mode & DEP_MODE_EXCLUSIVE;
 }
 
+/* Its events go to the ready list as they are: there is no ring for them. */
+static inline bool dep_item_is_listed_as_told(const struct dep_item *item)
+{
+	return (item->mode & (DEP_MODE_TRUST | DEP_MODE_RING)) ==
+	       DEP_MODE_TRUST;
+}
+
 /**
  * dep_item_list() - put an item on the ready list
  * @item: a hooked item, or one that is closed; its instance is locked
  */
 static inline void dep_item_list(struct dep_item *item)
 {
-	struct list_head *ready = &item->inst->ready, *last;
+	struct dep_instance *inst = item->inst;
+	struct list_head *ready = &inst->ready, *last;
 
 	if (item->ready.next != &item->ready)
 		return;
@@ -169,7 +180,7 @@ static inline void dep_item_list(struct dep_item *item)
 	item->ready.prev = last;
 	ready->prev = &item->ready;
 	WRITE_ONCE(last->next, &item->ready);
-	item->inst->nr_ready++;
+	inst->nr_ready++;
 }
 
 /**
@@ -187,6 +198,19 @@ static inline void dep_item_list_to_poll(struct dep_item *item)
 }
 
 /**
+ * dep_item_list_trusted() - put an item on the ready list, whose key is trusted
+ * @item: a hooked item with DEP_MODE_TRUST; its instance is locked
+ * @events: what its file need not be polled for
+ */
+static inline void dep_item_list_trusted(struct dep_item *item, u16 events)
+{
+	item->revents |= events;
+	WRITE_ONCE(item->pending, item->revents);
+	WRITE_ONCE(item->snapshot, item->inst->pages.snapshot);
+	dep_item_list(item);
+}
+
+/**
  * dep_item_list_told() - put an item on the ready list, and tell the sink
  * @item: as for dep_item_list()
  */
@@ -197,6 +221,21 @@ static inline void dep_item_list_told(struct dep_item *item)
 	dep_item_list(item);
 	if (sink->listed)
 		sink->listed(item->inst);
+}
+
+/**
+ * dep_item_forget() - no event of an item is pending any more
+ * @item: the item; its instance is locked and has no ring, in which it may have
+ *	a slot
+ *
+ * The number of no snapshot is 0.  So the wake function learns from that alone
+ * that an event is news.  The bits are cleared too, in one store.
+ */
+static inline void dep_item_forget(struct dep_item *item)
+{
+	item->revents = 0;
+	item->pending = 0;
+	item->snapshot = 0;
 }
 
 /**

@@ -8,6 +8,7 @@
 #include "core/instance.h"
 #include "core/late.h"
 #include "core/limits.h"
+#include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
 

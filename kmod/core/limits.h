@@ -44,7 +44,7 @@
  */
 #define DEP_TABLES_FREE		2
 #define DEP_TABLES_FREE_FDS	8
-#define DEP_TABLE_CHARGE	2
+#define DEP_TABLE_CHARGE	3
 
 /*
  * Entries that one write() handles between two calls of cond_resched().  They
@@ -71,6 +71,12 @@
 
 /* Items that a waiter looks at in one such hold. */
 #define DEP_LOOK_BATCH		64
+
+/* Files in which a call that polls network devices searches for a socket. */
+#define DEP_BUSY_LOOKS		32
+
+/* How long a process that was found alive counts as alive, in jiffies. */
+#define DEP_OWNER_LIVES		(HZ / 10)
 
 /* Buffers that a multishot command fills before it lets others have a turn. */
 #define DEP_URING_SHOTS		16
@@ -127,7 +133,7 @@
 /* How often the memory for one result may vanish after it was faulted in. */
 #define DEP_FAULTS_MOST		64
 
-/* Commands of rings woken by one interrupt, or sleepers in one hold of L. */
+/* io_uring commands woken by one interrupt, or sleepers in one hold of L. */
 #define DEP_WAKE_BATCH		64
 
 /* Signal sets of one person that poll their files at the same time. */
@@ -185,5 +191,9 @@
  * for is still alive.
  */
 #define DEP_READER_CHECK_NS	(10 * NSEC_PER_MSEC)
+
+/* The parameters of these names. */
+extern unsigned int dep_max_fds;
+extern unsigned long dep_max_user_watches;
 
 #endif /* DEVEPOLL_LIMITS_H */

@@ -21,8 +21,8 @@
 
 /**
  * struct dep_nest - one set in another
- * @in_outer: in dep_instance.inner of the outer set
- * @in_inner: in dep_instance.outer of the inner set
+ * @in_outer: in dep_nesting.inner of the outer set
+ * @in_inner: in dep_nesting.outer of the inner set
  * @outer: const: the outer set
  * @inner: const: the inner set
  */
@@ -33,6 +33,7 @@ struct dep_nest {
 	struct dep_instance *inner;
 };
 
+const struct file_operations *dep_instance_fops;
 __poll_t (*dep_nest_poll)(struct dep_instance *inner,
 			  unsigned int depth) __ro_after_init;
 
@@ -81,25 +82,25 @@ static int nest_height(struct dep_instance *inst, struct nest_walk *walk)
 	lockdep_assert_held(&nest_lock);
 	if (inst == walk->target)
 		return -ELOOP;
-	if (inst->visited == nest_search)
-		return inst->height;
+	if (inst->nesting.visited == nest_search)
+		return inst->nesting.height;
 	if (walk->down) {
-		list_for_each_entry(nest, &inst->inner, in_outer) {
+		list_for_each_entry(nest, &inst->nesting.inner, in_outer) {
 			step = nest_step(nest->inner, walk);
 			if (step < 0)
 				return step;
 			height = max(height, step);
 		}
 	} else {
-		list_for_each_entry(nest, &inst->outer, in_inner) {
+		list_for_each_entry(nest, &inst->nesting.outer, in_inner) {
 			step = nest_step(nest->outer, walk);
 			if (step < 0)
 				return step;
 			height = max(height, step);
 		}
 	}
-	inst->visited = nest_search;
-	inst->height = height;
+	inst->nesting.visited = nest_search;
+	inst->nesting.height = height;
 	return height;
 }
 
@@ -113,7 +114,7 @@ static int nest_check(struct dep_instance *outer, struct dep_instance *inner)
 	int below, above;
 
 	/* Not per open: one wake-up of the set is for all sets around it. */
-	if (inner->nr_outer >= DEP_ITEMS_PER_FILE)
+	if (inner->nesting.nr_outer >= DEP_ITEMS_PER_FILE)
 		return -ENOSPC;
 	nest_search++;
 	below = nest_height(inner, &walk);
@@ -154,9 +155,10 @@ struct dep_nest *dep_nest_link(struct dep_instance *outer,
 	spin_lock_irq(&nest_lock);
 	err = nest_check(outer, inner);
 	if (!err) {
-		list_add_tail(&nest->in_outer, &outer->inner);
-		list_add_tail(&nest->in_inner, &inner->outer);
-		WRITE_ONCE(inner->nr_outer, inner->nr_outer + 1);
+		list_add_tail(&nest->in_outer, &outer->nesting.inner);
+		list_add_tail(&nest->in_inner, &inner->nesting.outer);
+		WRITE_ONCE(inner->nesting.nr_outer,
+			   inner->nesting.nr_outer + 1);
 	}
 	spin_unlock_irq(&nest_lock);
 	if (err) {
@@ -180,7 +182,8 @@ void dep_nest_cut(struct dep_nest *nest)
 	if (!list_empty(&nest->in_inner)) {
 		list_del_init(&nest->in_outer);
 		list_del_init(&nest->in_inner);
-		WRITE_ONCE(nest->inner->nr_outer, nest->inner->nr_outer - 1);
+		WRITE_ONCE(nest->inner->nesting.nr_outer,
+			   nest->inner->nesting.nr_outer - 1);
 	}
 	spin_unlock_irqrestore(&nest_lock, flags);
 }

@@ -1,12 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sets in sets: which set is in which, so that no cycle is made. */
+/*
+ * Sets in sets: which files are sets, and which set is in which, so that no
+ * cycle is made.
+ */
 #ifndef DEVEPOLL_NEST_H
 #define DEVEPOLL_NEST_H
 
+#include <linux/fs.h>
 #include <linux/poll.h>
+#include <linux/types.h>
 
 struct dep_instance;
 struct dep_nest;
+
+/* The operations of the nodes and of further opens, in one array. */
+#define DEP_NODES	2
+#define DEP_FILE_KINDS	(DEP_NODES + 1)
+extern const struct file_operations *dep_instance_fops;
+
+/**
+ * dep_instance_of() - is a file a set of ours?
+ * @file: a file that the caller has a reference on
+ *
+ * Return: the instance, which lives as long as the reference, or NULL.
+ */
+static inline struct dep_instance *dep_instance_of(const struct file *file)
+{
+	uintptr_t first = (uintptr_t)dep_instance_fops;
+	uintptr_t size = DEP_FILE_KINDS * sizeof(*dep_instance_fops);
+
+	return (uintptr_t)file->f_op - first < size ? file->private_data : NULL;
+}
 
 /*
  * Polls a set that is in another one.  This is dep_ready_poll(), which polls

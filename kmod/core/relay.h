@@ -83,7 +83,7 @@ static inline void dep_lanes_add(struct dep_lanes *lanes,
 }
 
 /**
- * dep_instance_relay() - have pollers and commands of rings woken
+ * dep_instance_relay() - have pollers and io_uring commands woken
  * @inst: the instance, locked
  */
 static inline void dep_instance_relay(struct dep_instance *inst)

@@ -25,6 +25,7 @@
 #include "core/instance.h"
 #include "core/late.h"
 #include "core/limits.h"
+#include "core/pending.h"
 #include "core/relay.h"
 #include "core/service.h"
 #include "core/waiter.h"
@@ -60,7 +61,7 @@ static void relay_put_off(struct dep_relay *relay, struct dep_instance *inst)
 	dep_relay_served(inst);
 }
 
-/* Wakes DEP_WAKE_BATCH commands of rings at most.  False if there are more. */
+/* Wakes DEP_WAKE_BATCH io_uring commands at most.  False if there are more. */
 static bool relay_wake_commands(struct dep_instance *inst, unsigned long *flags)
 {
 	unsigned int left = DEP_WAKE_BATCH;
@@ -124,7 +125,7 @@ static bool instance_has_pollers(struct dep_instance *inst, u32 most)
 	unsigned long flags;
 	u32 nr = 0;
 
-	if (READ_ONCE(inst->nr_outer) > most)
+	if (READ_ONCE(inst->nesting.nr_outer) > most)
 		return true;
 	spin_lock_irqsave(&queue->lock, flags);
 	list_for_each_entry(entry, &queue->head, entry) {
@@ -138,7 +139,7 @@ static bool instance_has_pollers(struct dep_instance *inst, u32 most)
 /* May an interrupt serve this set, even if its time is used up? */
 static bool relay_may_serve(struct dep_instance *inst, bool time)
 {
-	/* Commands of rings are asleep, so they can't see that it is late. */
+	/* io_uring commands are asleep, so they can't see that it is late. */
 	if (!time && !list_empty(&inst->woken))
 		return false;
 	return !READ_ONCE(inst->polled) ||

@@ -111,6 +111,25 @@ void dep_stats_exit(void)
 	debugfs_remove(stats_dir);
 }
 
+static void stats_read(struct dep_instance *inst, struct devepoll_stats *stats)
+{
+	spin_lock_irq(&inst->lock);
+	*stats = (struct devepoll_stats) {
+		.items = inst->nr_items,
+		.ready = inst->extended ? inst->nr_ready :
+					  inst->pending + inst->nr_ready,
+		.adds = inst->stats.adds,
+		.mods = inst->stats.mods,
+		.dels = inst->stats.dels,
+		.closes = inst->stats.closes,
+		.wakes = inst->stats.wakes,
+		.asks = inst->stats.asks,
+		.harvests = inst->stats.waits + inst->stats.takes,
+		.events = inst->stats.handed + inst->stats.taken,
+	};
+	spin_unlock_irq(&inst->lock);
+}
+
 /**
  * dep_stats_get() - copy the counters to the program
  * @inst: the instance
@@ -125,22 +144,7 @@ long dep_stats_get(struct dep_instance *inst, void __user *arg, size_t size)
 	struct devepoll_stats stats;
 	size_t known = min(size, sizeof(stats));
 
-	spin_lock_irq(&inst->lock);
-	stats = (struct devepoll_stats) {
-		.items = inst->nr_items,
-		.ready = inst->extended ? inst->nr_ready :
-					  inst->pending + inst->nr_ready,
-		.adds = inst->stats.adds,
-		.mods = inst->stats.mods,
-		.dels = inst->stats.dels,
-		.closes = inst->stats.closes,
-		.wakes = inst->stats.wakes,
-		.asks = inst->stats.asks,
-		.harvests = inst->stats.waits + inst->stats.takes,
-		.events = inst->stats.handed + inst->stats.taken,
-	};
-	spin_unlock_irq(&inst->lock);
-
+	stats_read(inst, &stats);
 	if (copy_to_user(arg, &stats, known) ||
 	    clear_user(arg + known, size - known))
 		return -EFAULT;
@@ -224,8 +228,23 @@ static bool stats_next(struct dep_instance *inst, struct stats_place *place,
 	return item;
 }
 
+/*
+ * The set is named as the trace events name it.  All fds of a set, in every
+ * process, show the same name.
+ */
+static void stats_show_counters(struct dep_instance *inst, struct seq_file *seq)
+{
+	struct devepoll_stats stats;
+
+	stats_read(inst, &stats);
+	seq_printf(seq, "set:\t%p\nitems:\t%llu\nready:\t%llu\n", inst,
+		   stats.items, stats.ready);
+	seq_printf(seq, "wakes:\t%llu\nasks:\t%llu\nharvests:\t%llu\nevents:\t%llu\n",
+		   stats.wakes, stats.asks, stats.harvests, stats.events);
+}
+
 /**
- * dep_stats_show() - list the fds of a set
+ * dep_stats_show() - show the counters of a set, and list its fds
  * @inst: the instance
  * @seq: /proc/PID/fdinfo/FD of the set
  *
@@ -236,6 +255,7 @@ void dep_stats_show(struct dep_instance *inst, struct seq_file *seq)
 	struct stats_place place = {};
 	struct stats_line line;
 
+	stats_show_counters(inst, seq);
 	while (stats_next(inst, &place, &line)) {
 		seq_printf(seq,
 			   "tfd: %8d events: %8x data: %16llx ino:%lx sdev:%x ready:%d revents:%x%s%s\n",

@@ -19,7 +19,7 @@
  */
 static inline bool dep_turn_may_take(const struct dep_instance *inst, u64 turn)
 {
-	return turn == inst->turn || inst->turn_open == inst->turn;
+	return turn == inst->turns.now || inst->turns.open == inst->turns.now;
 }
 
 /**
@@ -31,14 +31,14 @@ static inline void dep_turn_end(struct dep_instance *inst)
 	struct task_struct *reader = current;
 
 	lockdep_assert_held(&inst->lock);
-	WRITE_ONCE(inst->turn, inst->turn + 1);
-	/* A worker of a ring may end any time; any thread may read for it. */
-	inst->reader_is_process = reader->flags & PF_IO_WORKER;
-	inst->reader_mm = reader->mm;
-	if (unlikely(inst->reader_is_process))
+	WRITE_ONCE(inst->turns.now, inst->turns.now + 1);
+	/* An io_uring worker may end any time; any thread may read for it. */
+	inst->turns.reader_is_process = reader->flags & PF_IO_WORKER;
+	inst->turns.reader_mm = reader->mm;
+	if (unlikely(inst->turns.reader_is_process))
 		reader = reader->group_leader;
-	inst->reader = task_pid_nr(reader);
-	inst->reader_start = reader->start_boottime;
+	inst->turns.reader = task_pid_nr(reader);
+	inst->turns.reader_start = reader->start_boottime;
 }
 
 #endif /* DEVEPOLL_TURN_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Waiters: threads, and commands of a ring, that sleep for events of an
+ * Waiters: threads, and io_uring commands, that sleep for events of an
  * instance.  Read the banner of instance.h first.
  */
 #ifndef DEVEPOLL_WAITER_H
@@ -15,7 +15,7 @@
 struct task_struct;
 
 /**
- * struct dep_waiter - a waiting task, on its stack, or a command of a ring
+ * struct dep_waiter - a waiting task, on its stack, or an io_uring command
  * @link: L: in dep_waiters.waiters or, for a command that was woken, in
  *	dep_instance.woken until @wake is called
  * @node: L: in dep_waiters.hungry

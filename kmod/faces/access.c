@@ -9,6 +9,7 @@
 #include <linux/devepoll.h>
 #include <linux/devpoll.h>
 
+#include "core/compat.h"
 #include "faces/access.h"
 
 bool dep_access_fadvise = true;
@@ -49,9 +50,11 @@ static fmode_t request_mode(unsigned int cmd)
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
+	case EPIOCSPARAMS:
 		return FMODE_WRITE;
 	case EP_ISPOLLED:
 	case DEVEPOLL_EPOLL_WAIT:
+	case EPIOCGPARAMS:
 	case DP_SOLARIS_POLL:
 	case DP_SOLARIS_PPOLL:
 	case DP_SOLARIS_ISPOLLED:

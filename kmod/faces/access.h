@@ -8,7 +8,7 @@
 extern bool dep_access_fadvise;
 
 /**
- * dep_access_by_fadvise() - is the fast path on?
+ * dep_access_by_fadvise() - is the fadvise entry on?
  *
  * Return: true if requests may be made by fadvise64(2).
  */
@@ -23,7 +23,7 @@ bool dep_access_allows_part(const struct file *file, unsigned int cmd);
 /**
  * dep_access_allows() - may a request be made through an open of this mode?
  * @file: the open
- * @cmd: the request, of either node, or one of the fast path
+ * @cmd: the request, of either node, or one of the fadvise entry
  *
  * Return: true if it may, or if there is no such request.
  */

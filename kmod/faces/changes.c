@@ -196,6 +196,7 @@ int dep_changes_check(const struct dep_changes *changes)
  */
 int dep_change_make(struct dep_instance *inst, const struct dep_change *ch)
 {
+	struct dep_item *gone = NULL;
 	int err;
 
 	if (mutex_lock_killable(&inst->mtx))
@@ -203,10 +204,15 @@ int dep_change_make(struct dep_instance *inst, const struct dep_change *ch)
 	err = dep_bind_begin(inst, true);
 	if (!err) {
 		err = change_check_onesig(inst, ch);
-		if (!err)
+		if (!err && ch->op == DEVEPOLL_DEL)
+			gone = dep_interest_unhook(inst, ch->fd);
+		if (!err && !gone)
 			err = dep_interest_change(inst, ch);
 		dep_bind_end(inst, !err);
 	}
 	mutex_unlock(&inst->mtx);
+	/* Threads that change one set wait for M most of the time. */
+	if (gone)
+		dep_item_drop(gone, false);
 	return err;
 }

@@ -198,22 +198,29 @@ static noinline long classic_wait(struct dep_instance *inst, u64 turn,
 	return ret;
 }
 
-/* The caller's layout places @resoff, of @size bytes, and @timeout. */
-static long classic_poll(struct dep_instance *inst, int __user *timeout,
-			 void __user *resoff, size_t size)
+/* Why can this set not be waited on? */
+static noinline long classic_refuse(const struct dep_instance *inst)
 {
-	u64 turn = READ_ONCE(inst->turn);
+	return READ_ONCE(inst->settled) || READ_ONCE(inst->onesig) ?
+	       -EBUSY : -EINVAL;
+}
+
+/* The caller's layout places @resoff, of @size bytes, and @timeout. */
+static __always_inline long classic_poll(struct dep_instance *inst,
+					 int __user *timeout,
+					 void __user *resoff, size_t size)
+{
+	u64 turn = READ_ONCE(inst->turns.now);
 	int timeout_ms;
 	long ret;
 
 	if (get_user(timeout_ms, timeout))
 		return -EFAULT;
-	if (!atomic_read(&inst->mappings))
-		return READ_ONCE(inst->settled) || READ_ONCE(inst->onesig) ?
-		       -EBUSY : -EINVAL;
+	if (unlikely(!atomic_read(&inst->mappings)))
+		return classic_refuse(inst);
 	if (dep_waiting_at_once(inst)) {
 		ret = classic_take(inst, turn, resoff, size);
-		if (ret > 0)
+		if (likely(ret > 0))
 			return ret;
 	} else if (!timeout_ms && dep_waiting_in_vain(inst, turn)) {
 		return 0;
@@ -246,6 +253,28 @@ static noinline long classic_ispolled(struct dep_instance *inst,
 		     sizeof(((struct layout *)NULL)->ep_resoff))
 
 /**
+ * dep_classic_poll() - EP_POLL in the layout of a 64-bit program
+ * @inst: the instance
+ * @arg: address of a struct evpoll
+ *
+ * Context: process; sleeps.
+ * Return: see linux/devepoll.h.
+ */
+long dep_classic_poll(struct dep_instance *inst, unsigned long arg)
+{
+	return CLASSIC_POLL(inst, evpoll, arg);
+}
+
+/* The other layouts. */
+static noinline long classic_poll_other(struct dep_instance *inst,
+					unsigned int cmd, unsigned long arg)
+{
+	if (cmd == EP_POLL32)
+		return CLASSIC_POLL(inst, evpoll32, arg);
+	return CLASSIC_POLL(inst, evpoll_packed, arg);
+}
+
+/**
  * dep_classic_ioctl() - the four requests
  * @inst: the instance
  * @cmd: the request; its size tells the layout of its argument, so 32-bit and
@@ -261,11 +290,10 @@ long dep_classic_ioctl(struct dep_instance *inst, unsigned int cmd,
 {
 	switch (cmd) {
 	case EP_POLL:
-		return CLASSIC_POLL(inst, evpoll, arg);
+		return dep_classic_poll(inst, arg);
 	case EP_POLL32:
-		return CLASSIC_POLL(inst, evpoll32, arg);
 	case EP_POLL_PACKED:
-		return CLASSIC_POLL(inst, evpoll_packed, arg);
+		return classic_poll_other(inst, cmd, arg);
 	case EP_ALLOC:
 		return classic_alloc(inst, arg);
 	case EP_FREE:

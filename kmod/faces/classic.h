@@ -11,6 +11,7 @@ struct dep_instance;
 
 ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count);
+long dep_classic_poll(struct dep_instance *inst, unsigned long arg);
 long dep_classic_ioctl(struct dep_instance *inst, unsigned int cmd,
 		       unsigned long arg);
 

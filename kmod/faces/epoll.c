@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls of epoll, with their own arguments: by the fast path, and as
- * commands of a ring.
+ * The calls of epoll, with their own arguments: through the fadvise entry, and
+ * as io_uring commands.
  */
 #include <linux/uaccess.h>
 
@@ -53,23 +53,33 @@ static int fd_of(u64 length)
 	return (s64)length == (int)length ? (int)length : -1;
 }
 
+static int read_event(struct dep_change *ch,
+		      const struct epoll_event __user *from)
+{
+	__poll_t events;
+	u64 data;
+
+	if (!user_read_access_begin(from, sizeof(*from)))
+		return -EFAULT;
+	unsafe_get_user(events, &from->events, efault);
+	unsafe_get_user(data, &from->data, efault);
+	user_read_access_end();
+	dep_change_from_epoll(ch, (__force u32)events, data);
+	return 0;
+
+efault:
+	user_read_access_end();
+	return -EFAULT;
+}
+
 /* epoll_ctl(2) */
 static int fast_ctl(struct dep_instance *inst, unsigned int op, u64 address,
 		    int fd)
 {
 	struct dep_change ch = { .op = op, .fd = fd };
-	struct epoll_event event;
 
-	if (op != DEVEPOLL_DEL) {
-		const struct epoll_event __user *from;
-
-		from = u64_to_user_ptr(address);
-		if (get_user(event.events, &from->events) ||
-		    get_user(event.data, &from->data))
-			return -EFAULT;
-		dep_change_from_epoll(&ch, (__force u32)event.events,
-				      event.data);
-	}
+	if (op != DEVEPOLL_DEL && read_event(&ch, u64_to_user_ptr(address)))
+		return -EFAULT;
 	return dep_change_make(inst, &ch);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The extended face: DEVEPOLL_CTL and DEVEPOLL_WAIT.
+ * The extended face: DEVEPOLL_CTL, DEVEPOLL_WAIT and DEVEPOLL_TAKE.
  */
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -16,6 +16,7 @@
 #include "faces/extended.h"
 #include "faces/sigmask.h"
 #include "faces/words.h"
+#include "set/fast.h"
 #include "set/waiting.h"
 #include "sinks/area.h"
 #include "sinks/results.h"
@@ -33,6 +34,7 @@ static_assert(DEVEPOLL_CTL == 0xC0185010);
 static_assert(DEVEPOLL_WAIT == 0xC0405011);
 static_assert(DEVEPOLL_STATS == 0x80505012);
 static_assert(DEVEPOLL_EPOLL_WAIT == 0x5020);
+static_assert(DEVEPOLL_TAKE == 0x5024);
 static_assert(DEP_MODE_TELL_CLOSED == DEVEPOLL_TELL_CLOSED);
 static_assert(DEP_MODE_TRUST == DEVEPOLL_TRUST);
 
@@ -117,7 +119,7 @@ static int wait_sigset(const struct devepoll_wait_args *args,
 	call->masked = args->sigmask;
 	if (!call->masked)
 		return args->sigsetsize ? -EINVAL : 0;
-	/* A worker of a ring has no signals to be masked. */
+	/* An io_uring worker has no signals to be masked. */
 	if (args->sigsetsize != sizeof(call->sigset) ||
 	    current->flags & (PF_IO_WORKER | PF_KTHREAD))
 		return -EINVAL;
@@ -264,6 +266,43 @@ static long extended_wait(struct file *file, unsigned int cmd,
 	ret = dep_waiting_collect(&call.waiting, inst, &call.results);
 	dep_sigmask_end(ret);
 	return ret;
+}
+
+/* The first use of a set. */
+static noinline int take_unsettled(struct dep_instance *inst,
+				   struct devepoll_event *to, u32 max,
+				   int timeout_ms)
+{
+	int err = dep_bind_check(inst);
+
+	return err ?: dep_fast_take(inst, to, max, timeout_ms);
+}
+
+/**
+ * dep_extended_take() - DEVEPOLL_TAKE
+ * @file: the set
+ * @offset: where the events go in the mapping, in bytes
+ * @length: a value of DEVEPOLL_EPOLL_WAIT_LEN()
+ *
+ * Context: process; sleeps.
+ * Return: see linux/devepoll.h.
+ */
+int dep_extended_take(struct file *file, u64 offset, u64 length)
+{
+	struct dep_instance *inst = file->private_data;
+	u32 max = length >> 32;
+	struct devepoll_event *to;
+
+	if (unlikely(!(file->f_mode & FMODE_READ)))
+		return -EBADF;
+	if (unlikely(!max || max > DEVEPOLL_MAX_EVENTS))
+		return -EINVAL;
+	to = dep_area_find(inst, offset, max);
+	if (unlikely(!to))
+		return -EINVAL;
+	if (unlikely(!dep_bind_is_settled(inst)))
+		return take_unsettled(inst, to, max, (int)length);
+	return dep_fast_take(inst, to, max, (int)length);
 }
 
 /**

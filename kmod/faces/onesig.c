@@ -29,6 +29,7 @@
 
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
 #include "core/worker.h"
@@ -342,7 +343,7 @@ long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
 	if (args.flags & ~DEVEPOLL_SIGNAL_THREAD ||
 	    !signal_is_usable(args.signo))
 		return -EINVAL;
-	/* A worker of a ring never receives a signal. */
+	/* An io_uring worker never receives a signal. */
 	if (args.flags & DEVEPOLL_SIGNAL_THREAD &&
 	    current->flags & (PF_IO_WORKER | PF_KTHREAD))
 		return -EINVAL;

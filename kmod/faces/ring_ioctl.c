@@ -8,6 +8,7 @@
 #include <linux/devepoll.h>
 
 #include "core/instance.h"
+#include "core/pending.h"
 #include "faces/bind.h"
 #include "faces/ring_ioctl.h"
 #include "faces/sigmask.h"
@@ -40,7 +41,7 @@ static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
 		return -EINTR;
 	err = dep_bind_begin(inst, false);
 	if (!err) {
-		/* M is held: it may lose the last item, but get none. */
+		/* M is held: it may lose its last item, but get none. */
 		err = inst->ring || READ_ONCE(inst->nr_items) ? -EBUSY :
 		      dep_ring_make(inst, ring.consumers + 1, ring.slots);
 		dep_bind_end(inst, !err);
@@ -93,11 +94,11 @@ static long ring_wait(struct dep_instance *inst, void __user *arg, size_t size)
 /**
  * dep_ring_ioctl() - the requests of the ring
  * @inst: the instance
- * @cmd: the request; its size is that of the argument as the program knows it
+ * @cmd: the request; its size is the argument's size as the program knows it
  * @arg: the argument's address
  *
  * Context: process; sleeps.
- * Return: as linux/devepoll.h has it for each request;
+ * Return: see linux/devepoll.h for each request;
  * -ENOTTY: no such request.
  */
 long dep_ring_ioctl(struct dep_instance *inst, unsigned int cmd,

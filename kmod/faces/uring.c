@@ -92,7 +92,7 @@ static int uring_result(struct io_uring_cmd *cmd, int ret, unsigned int flags)
 }
 
 /**
- * dep_uring_cmd() - a command of a ring on the node
+ * dep_uring_cmd() - an io_uring command on the node
  * @cmd: the command
  * @flags: IO_URING_F_*
  *

@@ -16,7 +16,7 @@
 struct io_uring_cmd;
 
 /**
- * struct dep_uring_wait - a wait that is a command of a ring
+ * struct dep_uring_wait - a wait that is an io_uring command
  * @waiter: its place in the instance's list
  * @timer: the time-out; runs if @timed
  * @cmd: const: the command

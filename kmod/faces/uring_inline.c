@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits that are commands of a ring, on kernels that can't cancel them: done at
+ * Waits that are io_uring commands, on kernels that can't cancel them: done at
  * once, or refused.
  */
 #include <linux/devepoll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits that are commands of a ring, on kernels that can cancel them.
+ * Waits that are io_uring commands, on kernels that can cancel them.
  *
  * A wait that finds nothing is queued among the sleeping waiters.  When its
  * turn comes, the relay passes it to the task of the ring, which takes the
@@ -63,7 +63,10 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 		dep_uring_set_cflags(cmd, cflags);
 }
 
-/* The ring is closed, even if it has not cancelled this command yet. */
+/*
+ * The ring is closed, even if it has not cancelled this command yet.  Since
+ * 6.12.49 it cancels its task work itself, as uring_work() is told.
+ */
 static bool uring_ring_goes(struct io_uring_cmd *cmd)
 {
 	return percpu_ref_is_dying(&cmd_to_io_kiocb(cmd)->ctx->refs);

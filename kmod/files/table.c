@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Watches: one object per watched file, found by the file's address, with the
- * items of all sets that watch it.
- * Read the banner of instance.h first.
+ * items of all sets that watch it.  Read the banner of instance.h first.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -19,11 +18,6 @@ struct dep_bucket *dep_watch_table __read_mostly;
 unsigned int dep_watch_table_bits __read_mostly;
 
 static struct kmem_cache *watch_cache;
-
-static struct dep_bucket *bucket_of(const struct file *file)
-{
-	return &dep_watch_table[hash_ptr(file, dep_watch_table_bits)];
-}
 
 static struct dep_watch *bucket_find(struct dep_bucket *bucket,
 				     const struct file *file)
@@ -46,9 +40,9 @@ static void watch_free(struct dep_watch *watch)
 }
 
 /*
- * What stays for as long as the memory is in the cache: a watch is freed with
- * its locks free and its first entry in no wait queue.  watch_new() sets the
- * rest; a cache with a constructor is exempt from init_on_alloc.
+ * Sets the fields that stay while the memory is in the cache: a watch is freed
+ * with its locks free and its first entry in no wait queue.  watch_new() sets
+ * the rest; a cache with a constructor is exempt from init_on_alloc.
  */
 static void watch_construct(void *memory)
 {
@@ -56,7 +50,6 @@ static void watch_construct(void *memory)
 
 	*watch = (struct dep_watch) {};
 	spin_lock_init(&watch->lock);
-	mutex_init(&watch->arm);
 	dep_wait_init(&watch->wait, watch);
 }
 
@@ -72,7 +65,6 @@ static struct dep_watch *watch_new(struct file *file)
 	watch->nr_items = 0;
 	watch->nr_waits = 1;
 	watch->nr_exclusive = 0;
-	INIT_LIST_HEAD(&watch->items);
 	watch->wait.head = NULL;
 	watch->wait.next = NULL;
 	return watch;
@@ -103,12 +95,10 @@ static bool watch_has_room(struct dep_watch *watch, const struct dep_item *item,
  */
 static int watch_join(struct dep_item *item, bool exempt)
 {
-	struct dep_bucket *bucket = bucket_of(item->file);
+	struct dep_bucket *bucket = dep_watch_bucket(item->file);
 	struct dep_watch *watch;
 	int err = 0;
 
-	if (!dep_watch_maybe(item->file))
-		return -ENOENT;
 	spin_lock(&bucket->lock);
 	watch = bucket_find(bucket, item->file);
 	if (!watch) {
@@ -118,7 +108,7 @@ static int watch_join(struct dep_item *item, bool exempt)
 		if (watch_has_room(watch, item, exempt)) {
 			watch->nr_items++;
 			item->watch = watch;
-			/* Pairs with READ_ONCE() in watch_only(). */
+			/* Pairs with READ_ONCE() in watch_has_one(). */
 			smp_wmb();
 			list_add_tail(&item->link, &watch->items);
 			watch->nr_exclusive += dep_item_is_exclusive(item);
@@ -142,7 +132,7 @@ static void watch_drop(struct dep_watch *watch, struct dep_item *item)
 	watch_free(watch);
 }
 
-/* Makes a watch for the item alone and arms it, before anyone can find it. */
+/* Makes a watch for the item alone and arms it before anyone can find it. */
 static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
 {
 	struct dep_watch *watch;
@@ -153,7 +143,11 @@ static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
 		return ERR_PTR(-ENOMEM);
 	watch->nr_items = 1;
 	watch->nr_exclusive = dep_item_is_exclusive(item);
-	list_add(&item->link, &watch->items);
+	/* list_add() without its checks: each add comes through here. */
+	watch->items.next = &item->link;
+	watch->items.prev = &item->link;
+	item->link.next = &watch->items;
+	item->link.prev = &watch->items;
 	err = dep_watch_queue(watch, dep_item_key(item), ready);
 	if (err) {
 		watch_drop(watch, item);
@@ -162,10 +156,10 @@ static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
 	return watch;
 }
 
-/* Returns false if the file has got another watch meanwhile. */
+/* Returns false if the file got another watch meanwhile. */
 static bool watch_publish(struct dep_watch *watch, struct dep_item *item)
 {
-	struct dep_bucket *bucket = bucket_of(watch->file);
+	struct dep_bucket *bucket = dep_watch_bucket(watch->file);
 	bool alone;
 
 	spin_lock(&bucket->lock);
@@ -199,7 +193,9 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 
 	lockdep_assert_held(&item->inst->mtx);
 	for (;;) {
-		err = watch_join(item, false);
+		err = -ENOENT;
+		if (dep_watch_maybe(item->file))
+			err = watch_join(item, false);
 		if (err == -ENOSPC && dep_person_is_exempt())
 			err = watch_join(item, true);
 		if (err != -ENOENT)
@@ -207,7 +203,7 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 		watch = watch_new_armed(item, ready);
 		if (IS_ERR(watch))
 			return PTR_ERR(watch);
-		/* A file may forget what it has told of. */
+		/* Polled again, a file may not repeat what it reported. */
 		before |= *ready;
 		*ready = before;
 		if (watch_publish(watch, item))
@@ -233,7 +229,7 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
  */
 void dep_watch_detach(struct dep_item *item)
 {
-	struct dep_bucket *bucket = bucket_of(item->file);
+	struct dep_bucket *bucket = dep_watch_bucket(item->file);
 	struct dep_watch *watch;
 	bool last;
 
@@ -255,9 +251,9 @@ void dep_watch_detach(struct dep_item *item)
 			dep_watch_hand_over(watch);
 		spin_unlock_irq(&watch->lock);
 		/*
-		 * A wake function may use it as the only one: see watch_only().
-		 * Once the file is gone, so are its wait queues, and no wake
-		 * function runs.
+		 * A wake function may use it as the only one: see
+		 * watch_has_one().  Once the file is gone, so are its wait
+		 * queues, and no wake function runs.
 		 */
 		if (!hlist_unhashed(&watch->node))
 			dep_watch_flush(watch);
@@ -314,7 +310,7 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
  */
 void dep_watch_file_gone(struct file *file)
 {
-	struct dep_bucket *bucket = bucket_of(file);
+	struct dep_bucket *bucket = dep_watch_bucket(file);
 	struct dep_item *item, *next;
 	struct dep_watch *watch;
 	LIST_HEAD(gone);

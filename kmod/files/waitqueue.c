@@ -7,6 +7,7 @@
 
 #include "core/item.h"
 #include "core/limits.h"
+#include "files/bucket.h"
 #include "files/waitqueue.h"
 #include "files/wakeup.h"
 #include "files/watch.h"
@@ -15,22 +16,24 @@
  * struct dep_arming - a call of ->poll() that queues us
  * @table: the argument of ->poll()
  * @watch: the watch
+ * @bucket: its bucket, or NULL while nobody else can see the watch
  * @err: why we are not in all of the file's wait queues
  */
 struct dep_arming {
 	poll_table table;
 	struct dep_watch *watch;
+	struct dep_bucket *bucket;
 	int err;
 };
 
 static struct kmem_cache *wait_cache;
 
-/* Takes the entry off its wait queue; no wake function runs for it then. */
+/* Takes the entry off its wait queue; then no wake function runs for it. */
 static void wait_disarm(struct dep_wait *wait)
 {
 	wait_queue_head_t *head;
 
-	/* Pairs with the release in wait_pollfree(). */
+	/* Pairs with the release in watch_wake_last(). */
 	head = smp_load_acquire(&wait->head);
 	if (head) {
 		spin_lock_irq(&head->lock);
@@ -80,11 +83,9 @@ void dep_watch_flush(struct dep_watch *watch)
 	wait_queue_head_t *head;
 	struct dep_wait *wait;
 
-	for (wait = &watch->wait; wait;
-	     /* Pairs with the release in watch_spare_wait(). */
-	     wait = smp_load_acquire(&wait->next)) {
+	for (wait = &watch->wait; wait; wait = wait->next) {
 		rcu_read_lock();
-		/* Pairs with the release in wait_pollfree(). */
+		/* Pairs with the release in watch_wake_last(). */
 		head = smp_load_acquire(&wait->head);
 		if (head) {
 			spin_lock_irq(&head->lock);
@@ -102,69 +103,93 @@ void dep_watch_flush(struct dep_watch *watch)
 void dep_wait_init(struct dep_wait *wait, struct dep_watch *watch)
 {
 	init_waitqueue_func_entry(&wait->entry, dep_watch_wake);
+	wait->entry.private = watch;
 	INIT_LIST_HEAD(&wait->entry.entry);
 	wait->head = NULL;
-	wait->watch = watch;
 	wait->next = NULL;
 }
 
-static bool watch_waits_on(struct dep_watch *watch, wait_queue_head_t *head)
+/*
+ * Puts the watch into a wait queue, unless it is there.  If all its entries are
+ * in others, it takes @fresh; -EAGAIN if that is NULL.
+ */
+static int watch_wait_on(struct dep_watch *watch, wait_queue_head_t *head,
+			 struct dep_wait **fresh)
 {
-	struct dep_wait *wait;
+	struct dep_wait *wait, *tail, *spare = NULL;
+	wait_queue_head_t *other;
 
 	for (wait = &watch->wait; wait; wait = wait->next) {
-		if (READ_ONCE(wait->head) == head)
-			return true;
-	}
-	return false;
-}
-
-/* A free entry: the first one, or one whose head POLLFREE took away. */
-static struct dep_wait *watch_spare_wait(struct dep_watch *watch)
-{
-	struct dep_wait *wait, *tail;
-
-	for (wait = &watch->wait; wait; wait = wait->next) {
-		/* Pairs with the release in wait_pollfree(). */
-		if (!smp_load_acquire(&wait->head))
-			return wait;
+		/* Pairs with the release in watch_wake_last(). */
+		other = smp_load_acquire(&wait->head);
+		if (other == head)
+			return 0;
+		if (!other && !spare)
+			spare = wait;
 		tail = wait;
 	}
-	if (watch->nr_waits >= DEP_HEADS_PER_FILE)
-		return ERR_PTR(-ENOSPC);
-	wait = kmem_cache_alloc(wait_cache, GFP_KERNEL);
-	if (!wait)
-		return ERR_PTR(-ENOMEM);
-	dep_wait_init(wait, watch);
-	/* Pairs with dep_watch_flush(), which does not hold A. */
-	smp_store_release(&tail->next, wait);
-	watch->nr_waits++;
-	return wait;
+	if (!spare) {
+		if (watch->nr_waits >= DEP_HEADS_PER_FILE)
+			return -ENOSPC;
+		if (!*fresh)
+			return -EAGAIN;
+		swap(spare, *fresh);
+		dep_wait_init(spare, watch);
+		tail->next = spare;
+		watch->nr_waits++;
+	}
+	WRITE_ONCE(spare->head, head);
+	spin_lock_irq(&head->lock);
+	__add_wait_queue(head, &spare->entry);
+	spin_unlock_irq(&head->lock);
+	return 0;
+}
+
+/* The same under B, if the watch is in the table. */
+static int arming_wait_on(struct dep_arming *arming, wait_queue_head_t *head,
+			  struct dep_wait **fresh)
+{
+	int err;
+
+	if (likely(!arming->bucket))
+		return watch_wait_on(arming->watch, head, fresh);
+	spin_lock(&arming->bucket->lock);
+	err = watch_wait_on(arming->watch, head, fresh);
+	spin_unlock(&arming->bucket->lock);
+	return err;
+}
+
+/* Its second wait queue, or one that depends on who polls it, as a rule. */
+static noinline int arming_wait_on_more(struct dep_arming *arming,
+					wait_queue_head_t *head)
+{
+	struct dep_wait *fresh;
+	int err;
+
+	fresh = kmem_cache_alloc(wait_cache, GFP_KERNEL);
+	if (!fresh)
+		return -ENOMEM;
+	err = arming_wait_on(arming, head, &fresh);
+	if (fresh)
+		kmem_cache_free(wait_cache, fresh);
+	return err;
 }
 
 /* Called by ->poll() for each wait queue of the file. */
 static void queue_on(struct file *file, wait_queue_head_t *head,
 		     poll_table *table)
 {
+	struct dep_wait *none = NULL;
 	struct dep_arming *arming;
-	struct dep_wait *wait;
+	int err;
 
 	arming = container_of(table, struct dep_arming, table);
-	/* Not held across ->poll(), which may wait for user space for ever. */
-	mutex_lock(&arming->watch->arm);
-	if (arming->err || watch_waits_on(arming->watch, head))
-		goto out;
-	wait = watch_spare_wait(arming->watch);
-	if (IS_ERR(wait)) {
-		arming->err = PTR_ERR(wait);
-		goto out;
-	}
-	WRITE_ONCE(wait->head, head);
-	spin_lock_irq(&head->lock);
-	__add_wait_queue(head, &wait->entry);
-	spin_unlock_irq(&head->lock);
-out:
-	mutex_unlock(&arming->watch->arm);
+	if (arming->err)
+		return;
+	err = arming_wait_on(arming, head, &none);
+	if (err == -EAGAIN)
+		err = arming_wait_on_more(arming, head);
+	arming->err = err;
 }
 
 /* Called by ->poll() when the watch is in the queues already. */
@@ -205,6 +230,9 @@ int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
 	struct dep_arming arming = { .watch = watch };
 
 	might_sleep();
+	/* Once it is in the table, the caller's item keeps it there. */
+	if (!hlist_unhashed_lockless(&watch->node))
+		arming.bucket = dep_watch_bucket(watch->file);
 	init_poll_funcptr(&arming.table, queue_on);
 	arming.table._key = key;
 	*ready = (__force u16)vfs_poll(watch->file, &arming.table);

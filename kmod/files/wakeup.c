@@ -2,6 +2,7 @@
 /* Wake-ups: from a wait queue of a watched file to the sets that watch it. */
 #include "core/compat.h"
 #include "core/item.h"
+#include "core/pending.h"
 #include "core/relay.h"
 #include "core/trace.h"
 #include "core/waiter.h"
@@ -12,8 +13,8 @@
  * The less common wake-up: a task sleeps on the set or polls it, or the file
  * must be polled, since the key says nothing or claims what it can't know.
  */
-static __always_inline void watch_notify_more(struct dep_item *item,
-					      __poll_t key, bool many)
+static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
+				       bool many)
 {
 	struct dep_instance *inst = item->inst;
 	bool sleeps = inst->nr_waiters, idle;
@@ -26,7 +27,10 @@ static __always_inline void watch_notify_more(struct dep_item *item,
 		ask = events & item->needs_poll;
 	} else {
 		ask = item->events;
-		/* All but this is known to the sink, by what it needs. */
+		/*
+		 * The sink learns of everything else, by the events that it
+		 * needs polled.
+		 */
 		if (ask && inst->sink->listed)
 			inst->sink->listed(inst);
 	}
@@ -58,27 +62,29 @@ static __always_inline void watch_notify_more(struct dep_item *item,
 
 /* An unhooked item wants no events, so nothing is done for it. */
 static __always_inline void watch_notify_locked(struct dep_item *item,
+						struct dep_instance *inst,
 						__poll_t key, bool many)
 {
-	struct dep_instance *inst = item->inst;
 	u16 needs_poll = item->needs_poll;
 	u16 events = item->events & (__force u16)key;
 
 	lockdep_assert_held(&inst->lock);
-	if (unlikely(!events || inst->nr_waiters || inst->polled))
-		goto more;
-	if (needs_poll != U16_MAX && events & needs_poll)
-		goto more;
-	inst->stats.wakes++;
-	trace_devepoll_event(item, (__force u32)key);
-	if (needs_poll == U16_MAX)
+	if (unlikely(!events || inst->nr_waiters || inst->polled ||
+		     trace_devepoll_event_enabled())) {
+		watch_notify_more(item, key, many);
+	} else if (needs_poll == U16_MAX) {
+		inst->stats.wakes++;
 		dep_item_list_to_poll(item);
-	else
-		inst->sink->post(inst, item, events);
-	return;
-
-more:
-	watch_notify_more(item, key, many);
+	} else if (unlikely(events & needs_poll)) {
+		watch_notify_more(item, key, many);
+	} else {
+		inst->stats.wakes++;
+		/* What ready_post() does: every event of a loop comes here. */
+		if (dep_item_is_listed_as_told(item))
+			dep_item_list_trusted(item, events);
+		else
+			inst->sink->post(inst, item, events);
+	}
 }
 
 static __always_inline void watch_notify(struct dep_item *item, __poll_t key,
@@ -87,7 +93,7 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key,
 	struct dep_instance *inst = item->inst;
 
 	spin_lock(&inst->lock);
-	watch_notify_locked(item, key, many);
+	watch_notify_locked(item, inst, key, many);
 	spin_unlock(&inst->lock);
 }
 
@@ -163,14 +169,6 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 	}
 }
 
-/* The owner of the head is about to free it: see the banner. */
-static noinline void wait_pollfree(struct dep_wait *wait)
-{
-	list_del_init(&wait->entry.entry);
-	/* Pairs with wait_disarm(), whose caller may free us right after. */
-	smp_store_release(&wait->head, NULL);
-}
-
 /**
  * dep_watch_hand_over() - an exclusive item leaves with an event
  * @watch: its watch; the other exclusive items get the event instead
@@ -189,56 +187,77 @@ void dep_watch_hand_over(struct dep_watch *watch)
 }
 
 /*
- * Are all events of the key pending already, with nobody to be told?  Without
- * L: see the banner, Handshakes with the outside.  A trace shows everything.
+ * Are these events of an item in its slot of the ring?  If the program takes
+ * them after we looked at the word, it looks at the file later still; if it
+ * took them before, the word or the number of the set tells.
+ */
+static __always_inline bool item_is_in_ring(const struct dep_item *item,
+					    const struct dep_instance *inst)
+{
+	const struct dep_ring *ring = dep_instance_ring(inst);
+
+	if (READ_ONCE(ring->expected) != (u64)atomic64_read(ring->word))
+		return false;
+	/* Pairs with smp_wmb() in dep_ring_note_taken(). */
+	smp_rmb();
+	return READ_ONCE(item->snapshot) == READ_ONCE(ring->gen);
+}
+
+/*
+ * Is there nothing to do, since the item asks for no event of the key, or all
+ * that it asks for are pending already and nobody is to be told?  Without L:
+ * see the banner, Handshakes with the outside.  A trace shows everything.
  */
 static __always_inline bool item_has_it(const struct dep_item *item,
 					__poll_t key)
 {
+	const u16 events = READ_ONCE(item->events) & (__force u16)key;
 	const struct dep_instance *inst = item->inst;
 
-	if (!(__force u16)key || READ_ONCE(item->snapshot) !=
-				 READ_ONCE(inst->pages.snapshot))
+	if (!events)
+		return (__force u16)key;
+	if (unlikely(READ_ONCE(item->mode) & DEP_MODE_RING)) {
+		if (!item_is_in_ring(item, inst))
+			return false;
+	} else if (READ_ONCE(item->snapshot) !=
+		   READ_ONCE(inst->pages.snapshot)) {
 		return false;
+	}
 	/* Pairs with smp_wmb() where a sink writes the two. */
 	smp_rmb();
-	if (READ_ONCE(item->events) & (__force u16)key &
-	    ~READ_ONCE(item->pending))
+	if (events & ~READ_ONCE(item->pending))
 		return false;
 	return !READ_ONCE(inst->nr_waiters) && !READ_ONCE(inst->polled) &&
 	       !trace_devepoll_event_enabled();
 }
 
 /*
- * The only item of a watch, if it is not exclusive; otherwise NULL.  Without W:
- * an item that joins is on the list before it polls the file, and one that
- * leaves is not freed before this wake function has returned
- * (dep_watch_flush()).  Lists that are rotated have an exclusive item.
+ * Is there one item, which is not exclusive?  Without W: an item that joins is
+ * on the list before it polls the file, and one that leaves is not freed before
+ * this wake function has returned (dep_watch_flush()).  Lists that are rotated
+ * have an exclusive item.
  */
-static __always_inline struct dep_item *
-watch_only(const struct dep_watch *watch)
+static __always_inline bool watch_has_one(const struct dep_watch *watch,
+					  const struct list_head *first)
 {
-	const struct list_head *first = READ_ONCE(watch->items.next);
-
-	if (unlikely(first != READ_ONCE(watch->items.prev) ||
-		     READ_ONCE(watch->nr_exclusive)))
-		return NULL;
 	/* Never empty while an entry is in a wait queue. */
-	return list_entry(first, struct dep_item, link);
+	return first == READ_ONCE(watch->items.prev) &&
+	       !READ_ONCE(watch->nr_exclusive);
 }
 
 /* One item, which is not exclusive: nothing to walk. */
-static noinline void watch_wake_one(struct dep_item *item, __poll_t key)
+static noinline int watch_wake_one(struct dep_item *item, __poll_t key)
 {
 	struct dep_instance *inst = item->inst;
 	unsigned long flags;
 
 	spin_lock_irqsave(&inst->lock, flags);
-	watch_notify_locked(item, key, false);
+	watch_notify_locked(item, inst, key, false);
 	spin_unlock_irqrestore(&inst->lock, flags);
+	return 0;
 }
 
-static noinline void watch_wake_all(struct dep_watch *watch, __poll_t key)
+static noinline int watch_wake_all(struct dep_watch *watch, __poll_t key)
 {
 	unsigned long flags;
 
@@ -251,6 +270,19 @@ static noinline void watch_wake_all(struct dep_watch *watch, __poll_t key)
 		watch_notify_all(watch, key);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
+	return 0;
+}
+
+/* The owner of the head is about to free it: see the banner. */
+static noinline int watch_wake_last(wait_queue_entry_t *entry)
+{
+	struct dep_wait *wait = container_of(entry, struct dep_wait, entry);
+
+	watch_wake_all(entry->private, 0);
+	list_del_init(&entry->entry);
+	/* Pairs with wait_disarm(), whose caller may free us right after. */
+	smp_store_release(&wait->head, NULL);
+	return 0;
 }
 
 /**
@@ -266,26 +298,24 @@ static noinline void watch_wake_all(struct dep_watch *watch, __poll_t key)
 int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
 		   void *key)
 {
-	struct dep_wait *wait = container_of(entry, struct dep_wait, entry);
-	struct dep_watch *watch = wait->watch;
+	struct dep_watch *watch = entry->private;
 	__poll_t events = key_to_poll(key);
+	struct list_head *first;
 	struct dep_item *only;
 
-	if (unlikely(events & POLLFREE)) {
-		watch_wake_all(watch, 0);
-		wait_pollfree(wait);
-		return 0;
-	}
+	if (unlikely(events & POLLFREE))
+		return watch_wake_last(entry);
 	/*
 	 * Whoever clears what was pending after we looked, and then polls the
 	 * file or returns to the program, sees what has happened to the file:
 	 * pairs with smp_mb() there.
 	 */
 	smp_mb();
-	only = watch_only(watch);
-	if (unlikely(!only || dep_fast_path_off))
-		watch_wake_all(watch, events);
-	else if (!item_has_it(only, events))
-		watch_wake_one(only, events);
-	return 0;
+	first = READ_ONCE(watch->items.next);
+	if (unlikely(!watch_has_one(watch, first) || dep_fast_path_off))
+		return watch_wake_all(watch, events);
+	only = list_entry(first, struct dep_item, link);
+	if (item_has_it(only, events))
+		return 0;
+	return watch_wake_one(only, events);
 }

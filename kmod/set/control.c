@@ -11,6 +11,8 @@
 
 #include "core/compat.h"
 #include "core/item.h"
+#include "core/nest.h"
+#include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
 #include "files/filekind.h"
@@ -18,6 +20,7 @@
 #include "set/control.h"
 #include "set/interest.h"
 #include "set/lookup.h"
+#include "sinks/ring.h"
 
 /* The bits that EPOLLEXCLUSIVE permits, as in epoll_ctl(2). */
 #define DEP_EXCLUSIVE_EVENTS \
@@ -106,32 +109,41 @@ static void interest_post_again(struct dep_item *item, u16 ready)
 }
 
 /* As epoll does, this reports what is ready already. */
-static int interest_modify(struct dep_item *item, const struct dep_change *ch)
+static int interest_modify(struct dep_instance *inst, struct file *file,
+			   const struct dep_change *ch)
 {
-	struct dep_instance *inst = item->inst;
-	const struct dep_change before = {
-		.events = item->events,
-		.mode = item->mode,
-		.data = item->data,
-	};
+	struct dep_change before;
+	struct dep_item *item;
 	u16 ready, revents;
 	int err;
 
+	item = dep_interest_find_lock(inst, file, ch->fd);
+	if (unlikely(!item || dep_item_is_exclusive(item))) {
+		spin_unlock_irq(&inst->lock);
+		return item ? -EINVAL : -ENOENT;
+	}
+	before.events = item->events;
+	before.mode = item->mode;
+	before.data = item->data;
 	/* Set before the poll, since what happens from now on counts. */
-	spin_lock_irq(&inst->lock);
 	item_set(item, ch);
 	revents = item->revents;
 	item->revents = 0;
 	item->pending = 0;
 	if (list_empty(&item->ready))
 		item->must_poll = false;
-	/* What waits in the ring has the data of before. */
+	/* Events in the ring have the data of before. */
 	if (unlikely(inst->ring))
-		inst->sink->forget(inst, item);
+		revents |= dep_ring_withdraw(item);
 	spin_unlock_irq(&inst->lock);
 	/* Pairs with smp_mb() in dep_watch_wake(). */
 	smp_mb();
 	err = dep_watch_arm(item, &ready);
+	inst->stats.mods += !err;
+	/* Often there is nothing to post, and L is not needed again. */
+	if (likely(!err && !(ready & ch->events) &&
+		   !(item->mode & DEP_MODE_KEEP)))
+		return 0;
 
 	spin_lock_irq(&inst->lock);
 	if (err) {
@@ -140,9 +152,11 @@ static int interest_modify(struct dep_item *item, const struct dep_change *ch)
 			revents |= ready;
 		if (revents & item->events)
 			inst->sink->post(inst, item, revents & item->events);
+		/* Disabled by its event, which is not in the ring any more. */
+		if (unlikely(inst->ring && !item->events))
+			item->revents |= revents;
 		interest_must_poll(item);
 	} else {
-		inst->stats.mods++;
 		/* The file won't repeat them, so they count as said now. */
 		if (item->mode & DEP_MODE_KEEP)
 			ready |= revents;
@@ -233,14 +247,10 @@ static int interest_change_file(struct dep_instance *inst, struct file *file,
 	/* dep_interest_change() has removed what can be removed. */
 	if (ch->op == DEVEPOLL_DEL)
 		return -ENOENT;
+	if (ch->op == DEVEPOLL_MOD)
+		return interest_modify(inst, file, ch);
 	item = dep_interest_find(inst, file, ch->fd);
-	if (ch->op == DEVEPOLL_ADD)
-		return item ? -EEXIST : dep_interest_add(inst, file, ch);
-	if (!item)
-		return -ENOENT;
-	if (item->mode & DEP_MODE_EXCLUSIVE)
-		return -EINVAL;
-	return interest_modify(item, ch);
+	return item ? -EEXIST : dep_interest_add(inst, file, ch);
 }
 
 /**

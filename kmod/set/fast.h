@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The short way of a wait: what is common, in one function.
+ * The fast paths of waits: the common case, in one function each.
  */
 #ifndef DEVEPOLL_FAST_H
 #define DEVEPOLL_FAST_H
@@ -8,9 +8,12 @@
 #include <linux/types.h>
 
 struct dep_instance;
+struct devepoll_event;
 struct epoll_event;
 
 int dep_fast_wait(struct dep_instance *inst, struct epoll_event __user *to,
+		  u32 max, int timeout_ms);
+int dep_fast_take(struct dep_instance *inst, struct devepoll_event *to,
 		  u32 max, int timeout_ms);
 
 #endif /* DEVEPOLL_FAST_H */

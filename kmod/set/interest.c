@@ -20,7 +20,8 @@
  * @item: the item; it may be freed after this
  * @tell: it may get a last event
  *
- * Context: process.
+ * Context: process, with a reference on the set's file; dep_instance.mtx need
+ * not be held.
  */
 void dep_item_drop(struct dep_item *item, bool tell)
 {
@@ -109,19 +110,53 @@ int dep_interest_add(struct dep_instance *inst, struct file *file,
 	err = dep_watch_attach(item, &ready);
 
 	/* The file is ours and M is held: the item is still hooked. */
-	spin_lock_irq(&inst->lock);
-	if (err) {
+	if (unlikely(err)) {
+		spin_lock_irq(&inst->lock);
 		dep_item_unhook(item);
-	} else {
-		inst->stats.adds++;
-		trace_devepoll_add(item);
+		spin_unlock_irq(&inst->lock);
+		dep_item_drop(item, false);
+		return err;
+	}
+	inst->stats.adds++;
+	trace_devepoll_add(item);
+	/* Often there is nothing to post, and L is not needed again. */
+	if (ready & ch->events) {
+		spin_lock_irq(&inst->lock);
 		dep_item_post(item, ready, false);
+		spin_unlock_irq(&inst->lock);
+	}
+	return 0;
+}
+
+static __always_inline struct dep_item *
+interest_unhook(struct dep_instance *inst, int fd)
+{
+	struct dep_item *item;
+
+	lockdep_assert_held(&inst->mtx);
+	spin_lock_irq(&inst->lock);
+	item = dep_owner_claim(dep_fdmap_find(&inst->interest, fd));
+	if (item) {
+		trace_devepoll_remove(item);
+		inst->stats.dels++;
+		dep_item_unhook(item);
 	}
 	spin_unlock_irq(&inst->lock);
+	return item;
+}
 
-	if (err)
-		dep_item_drop(item, false);
-	return err;
+/**
+ * dep_interest_unhook() - remove an fd from the set, and free nothing yet
+ * @inst: the instance
+ * @fd: the number, as for dep_interest_remove()
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: the item, for dep_item_drop(), which needs no M; NULL if it was not
+ * in the set.
+ */
+struct dep_item *dep_interest_unhook(struct dep_instance *inst, int fd)
+{
+	return interest_unhook(inst, fd);
 }
 
 /**
@@ -137,17 +172,8 @@ int dep_interest_add(struct dep_instance *inst, struct file *file,
  */
 bool dep_interest_remove(struct dep_instance *inst, int fd)
 {
-	struct dep_item *item;
+	struct dep_item *item = interest_unhook(inst, fd);
 
-	lockdep_assert_held(&inst->mtx);
-	spin_lock_irq(&inst->lock);
-	item = dep_owner_claim(dep_fdmap_find(&inst->interest, fd));
-	if (item) {
-		trace_devepoll_remove(item);
-		inst->stats.dels++;
-		dep_item_unhook(item);
-	}
-	spin_unlock_irq(&inst->lock);
 	if (item)
 		dep_item_drop(item, false);
 	return item;

@@ -65,33 +65,6 @@ noinline struct dep_item *dep_interest_find_among(struct dep_instance *inst,
 }
 
 /**
- * dep_interest_find() - find the item of a number and of the file that it names
- * @inst: the instance
- * @file: the file, on which the caller has a reference
- * @fd: the number, in the files of the caller
- *
- * M and the reference keep the item in the set.
- *
- * Context: process, dep_instance.mtx held.
- * Return: the item, or NULL.
- */
-struct dep_item *dep_interest_find(struct dep_instance *inst,
-				   const struct file *file, int fd)
-{
-	struct dep_item *item;
-
-	spin_lock_irq(&inst->lock);
-	item = dep_fdmap_find(&inst->interest, fd);
-	if (likely(!item || (item->file == file && !item->peer &&
-			     item->files == current->files))) {
-		spin_unlock_irq(&inst->lock);
-		return item;
-	}
-	spin_unlock_irq(&inst->lock);
-	return dep_interest_find_among(inst, file, fd);
-}
-
-/**
  * dep_interest_query() - is an fd in the set?
  * @inst: the instance
  * @fd: the number, interpreted as by dep_interest_remove()

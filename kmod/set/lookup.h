@@ -5,12 +5,65 @@
 #ifndef DEVEPOLL_LOOKUP_H
 #define DEVEPOLL_LOOKUP_H
 
+#include <linux/compiler.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+
+#include "core/fdmap.h"
 #include "core/instance.h"
+#include "core/item.h"
 
 struct dep_item *dep_interest_find_among(struct dep_instance *inst,
 					 const struct file *file, int fd);
-struct dep_item *dep_interest_find(struct dep_instance *inst,
-				   const struct file *file, int fd);
+
+/**
+ * dep_interest_find_lock() - find an item, and leave the instance locked
+ * @inst: the instance, not locked
+ * @file: the file, on which the caller has a reference
+ * @fd: the number, in the files of the caller
+ *
+ * M and the reference keep the item in the set.
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: the item of the number and of the file that it names, or NULL.
+ */
+static inline struct dep_item *
+dep_interest_find_lock(struct dep_instance *inst, const struct file *file,
+		       int fd)
+{
+	struct dep_item *item;
+
+	lockdep_assert_held(&inst->mtx);
+	spin_lock_irq(&inst->lock);
+	item = dep_fdmap_find(&inst->interest, fd);
+	if (likely(!item || (item->file == file && !item->peer &&
+			     item->files == current->files)))
+		return item;
+	spin_unlock_irq(&inst->lock);
+	item = dep_interest_find_among(inst, file, fd);
+	spin_lock_irq(&inst->lock);
+	return item;
+}
+
+/**
+ * dep_interest_find() - find the item of a number and of the file that it names
+ * @inst: the instance, not locked
+ * @file: the file, on which the caller has a reference
+ * @fd: the number, in the files of the caller
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: as dep_interest_find_lock().
+ */
+static inline struct dep_item *dep_interest_find(struct dep_instance *inst,
+						 const struct file *file,
+						 int fd)
+{
+	struct dep_item *item = dep_interest_find_lock(inst, file, fd);
+
+	spin_unlock_irq(&inst->lock);
+	return item;
+}
+
 bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events,
 			u64 *data);
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose an item is: the process that added it, with its table of files.  If
- * that is gone, another one that knows the file by this number, as after
- * fork(2), takes its place.
+ * The owner of an item is the process that added it, with its table of files.
+ * If that process is gone, another one that knows the file by this number, as
+ * after fork(2), takes its place.
  *
  * Processes that share a set may name different files by one number.  So only
- * the owner can tell that a number names another file now, and only it takes
- * the item out then, or anybody once it is gone.  While the number names the
- * file, whoever has it may change or remove the item, as with epoll.
+ * the owner can tell that a number names another file now, and only the owner
+ * then takes the item out, or anybody once the owner is gone.  While the number
+ * names the file, whoever has the file under it may change or remove the item,
+ * as with epoll.
  */
 #include <linux/atomic.h>
+#include <linux/jiffies.h>
+#include <linux/lockdep.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
@@ -17,6 +20,7 @@
 #include <linux/sched/signal.h>
 
 #include "core/item.h"
+#include "core/limits.h"
 #include "set/owner.h"
 
 static bool owner_is_this_process(const struct dep_item *item)
@@ -26,10 +30,10 @@ static bool owner_is_this_process(const struct dep_item *item)
 }
 
 /**
- * dep_owner_is_gone() - has the process ended that added an item?
+ * dep_owner_is_gone() - has the process that added an item ended?
  * @item: the item; its instance is locked
  *
- * Return: true if so, be it waited for or not.
+ * Return: true if it has, even if it was not waited for yet.
  */
 bool dep_owner_is_gone(const struct dep_item *item)
 {
@@ -49,15 +53,47 @@ bool dep_owner_is_gone(const struct dep_item *item)
  * dep_owner_is_caller() - was an item added with the caller's table of files?
  * @item: the item; its instance is locked
  *
- * A thread that has a table of its own is like another process.  The table of
+ * A thread that has a table of its own counts as another process.  The table of
  * a process may change when it executes a program, which leaves one thread.
  *
- * Return: true if so.
+ * Return: true if it was.
  */
 bool dep_owner_is_caller(const struct dep_item *item)
 {
 	return owner_is_this_process(item) &&
 	       (item->files == current->files || thread_group_empty(current));
+}
+
+/* As dep_owner_is_gone(), but without a search for each event of a child. */
+static bool owner_has_gone(const struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+
+	lockdep_assert_held(&inst->lock);
+	if (dep_owner_is_living(item))
+		return false;
+	if (dep_owner_is_gone(item))
+		return true;
+	inst->living.owner = item->owner;
+	inst->living.born = item->owner_born;
+	inst->living.until = jiffies + DEP_OWNER_LIVES;
+	return false;
+}
+
+/**
+ * dep_owner_flush() - a process has closed a descriptor of a set
+ * @inst: the instance
+ *
+ * The process may be ending: its count of living threads is 0 by now, and the
+ * lock orders this after any search that has seen it alive.
+ *
+ * Context: process.
+ */
+void dep_owner_flush(struct dep_instance *inst)
+{
+	spin_lock_irq(&inst->lock);
+	inst->living.owner = 0;
+	spin_unlock_irq(&inst->lock);
 }
 
 /**
@@ -68,20 +104,21 @@ bool dep_owner_is_caller(const struct dep_item *item)
 void dep_owner_adopt(struct dep_item *item)
 {
 	if (owner_is_this_process(item) ? thread_group_empty(current) :
-					  dep_owner_is_gone(item))
+					  owner_has_gone(item))
 		dep_owner_set(item);
 }
 
 /**
- * dep_owner_misses() - does the number not name the file any more?
+ * dep_owner_misses() - has the caller's number stopped naming the file?
  * @item: the item; its instance is locked, and dep_instance.mtx held
  * @named: the number names the file in the caller's table
  *
- * That is for the process to tell in which it was added.  If that is gone,
- * and the number names the file here, the caller takes its place.  Whoever
- * else was given the set can't tell.
+ * Only the process that added the item can tell.  If it is gone, and the number
+ * names the file here, the caller takes its place.  Other processes that have
+ * the set can't tell.
  *
- * Return: true if the caller is the owner, and the number not its any more.
+ * Return: true if the caller is the owner and its number names the file no
+ * more.
  */
 bool dep_owner_misses(struct dep_item *item, bool named)
 {

@@ -7,6 +7,7 @@
 #define DEVEPOLL_OWNER_H
 
 #include <linux/fdtable.h>
+#include <linux/jiffies.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
 
@@ -32,9 +33,81 @@ static __always_inline bool dep_owner_names(const struct dep_item *item,
 }
 
 /**
- * dep_owner_set() - let an item be one of the calling process
- * @item: the item; dep_instance.mtx is held, and, once it is hooked, its
- *	instance locked
+ * dep_owner_is_living() - was the owner of an item found alive just now?
+ * @item: a hooked item; its instance is locked
+ *
+ * A process that ends closes its descriptors of the set, which takes this back
+ * before the process is gone for anybody else.  One that has handed the set on,
+ * and ends, is found gone at most %DEP_OWNER_LIVES later.
+ *
+ * Return: true if so: then nobody has to take the owner's place.
+ */
+static inline bool dep_owner_is_living(const struct dep_item *item)
+{
+	const struct dep_instance *inst = item->inst;
+
+	return item->owner == inst->living.owner &&
+	       item->owner_born == inst->living.born &&
+	       time_before(jiffies, inst->living.until);
+}
+
+/**
+ * struct dep_owner_table - the caller's table of files, while L is held
+ * @files: the table
+ * @fds: its files
+ * @max: length of @fds
+ */
+struct dep_owner_table {
+	const struct files_struct *files;
+	struct file __rcu **fds;
+	u32 max;
+};
+
+/**
+ * dep_owner_table_of() - look up what dep_owner_knows() needs
+ * @files: the caller's table of files
+ *
+ * Return: it; valid as long as interrupts are off.
+ */
+static __always_inline struct dep_owner_table
+dep_owner_table_of(const struct files_struct *files)
+{
+	/* RCU keeps it: interrupts are off. */
+	const struct fdtable *table = rcu_dereference_raw(files->fdt);
+
+	return (struct dep_owner_table) {
+		.files = files,
+		.fds = table->fd,
+		.max = table->max_fds,
+	};
+}
+
+/**
+ * dep_owner_knows() - is there nothing to decide about the owner of an item?
+ * @item: a hooked item; its instance is locked
+ * @table: the caller's table
+ *
+ * As dep_owner_names(): the number names the file; and its owner is the caller,
+ * or was found alive just now.
+ *
+ * Return: true if so.
+ */
+static __always_inline bool dep_owner_knows(const struct dep_item *item,
+					    struct dep_owner_table table)
+{
+	u32 fd = array_index_nospec(item->fd, table.max);
+
+	if (unlikely(rcu_access_pointer(table.fds[fd]) != item->file))
+		return false;
+	/* The index is 0 if the number is beyond the table. */
+	return likely(item->fd == fd) && (likely(item->files == table.files) ||
+					  dep_owner_is_living(item));
+}
+
+/**
+ * dep_owner_set() - make the calling process the owner of an item
+ * @item: the item; dep_instance.mtx is held and, once it is hooked, its
+ *	instance is locked
  */
 static inline void dep_owner_set(struct dep_item *item)
 {
@@ -43,6 +116,7 @@ static inline void dep_owner_set(struct dep_item *item)
 	item->owner_born = current->group_leader->start_boottime;
 }
 
+void dep_owner_flush(struct dep_instance *inst);
 bool dep_owner_is_caller(const struct dep_item *item);
 bool dep_owner_is_gone(const struct dep_item *item);
 void dep_owner_adopt(struct dep_item *item);

@@ -19,75 +19,13 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/trace.h"
 #include "core/worker.h"
-#include "files/table.h"
 #include "set/owner.h"
 #include "set/pass.h"
+#include "set/pass_other.h"
 #include "sinks/results.h"
 #include "sinks/ring.h"
 #include "sinks/ring_recall.h"
-
-/* The kinds of items in a pass. */
-enum ask_kind {
-	/* its file is polled, and a reference on that keeps the item */
-	ASK_FILE,
-	/* has no file to poll, and stays in the set */
-	ASK_NVAL,
-	/* trusted, and its keys said what happened; may go at any moment */
-	ASK_TOLD,
-	/* gets its last event; the pass owns it */
-	ASK_CLOSED,
-	/* its number names another file: unhooked, and owned by the pass */
-	ASK_STALE,
-};
-
-/* Back to the list: to its tail, or to its head if this pass comes again. */
-static void pass_put_back(struct dep_pass *pass, struct dep_item *item)
-{
-	struct dep_instance *inst = pass->inst;
-
-	dep_item_list(item);
-	if (!pass->err)
-		return;
-	item->pass = 0;
-	list_move(&item->ready, &inst->ready);
-}
-
-/* Fills in an item whose file is not polled; false if there is no event. */
-static noinline bool pass_take_other(struct dep_pass *pass,
-				     struct dep_item *item,
-				     struct dep_ask *ask, bool stale)
-{
-	struct dep_results *results = pass->results;
-
-	if (item->mode & DEP_MODE_STAY) {
-		ask->kind = ASK_NVAL;
-		ask->revents = (__force u16)EPOLLNVAL;
-		return true;
-	}
-	if (item->mode & DEP_MODE_CLOSED) {
-		ask->kind = ASK_CLOSED;
-		ask->revents = DEVEPOLL_CLOSED;
-		return true;
-	}
-	if (stale) {
-		trace_devepoll_close(item);
-		pass->inst->stats.closes++;
-		dep_item_unhook(item);
-		ask->kind = ASK_STALE;
-		ask->revents = item->mode & DEP_MODE_TELL_CLOSED ?
-			       DEVEPOLL_CLOSED : 0;
-		return true;
-	}
-	if (!ask->revents)
-		return false;
-	if (results && item->mode & DEP_MODE_ONESHOT)
-		item->events = 0;
-	item->chosen = false;
-	ask->kind = ASK_TOLD;
-	return true;
-}
 
 /* Writes a trusted item's events to mapped memory, which can't fail. */
 static __always_inline void pass_tell(struct dep_pass *pass,
@@ -136,6 +74,9 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	named = table && dep_owner_names(item, table);
 	stale = unlikely(!named || item->files != files) &&
 		!(mode & DEP_MODE_CLOSED) && dep_owner_misses(item, named);
+	if (unlikely(mode & DEP_MODE_RING) && !item->events && !stale &&
+	    !(mode & DEP_MODE_CLOSED))
+		return dep_pass_take_spent(item, ask);
 	if (!stale && (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED)) ==
 	    DEP_MODE_TRUST && !item->must_poll && pass->results &&
 	    pass->results->kernel) {
@@ -159,7 +100,7 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	if (unlikely(stale || mode & DEP_MODE_CLOSED ||
 		     (mode & DEP_MODE_TRUST && !item->must_poll))) {
 		item->revents = 0;
-		return pass_take_other(pass, item, ask, stale);
+		return dep_pass_take_other(pass, item, ask, stale);
 	}
 	item->revents = 0;
 	item->must_poll = false;
@@ -259,7 +200,7 @@ static __always_inline void pass_settle_file(struct dep_pass *pass,
 			item->chosen |= ask->chosen;
 			/* Polling may have consumed it: pass_believes(). */
 			item->revents |= ask->revents;
-			pass_put_back(pass, item);
+			dep_pass_put_back(pass, item);
 		} else if (item->mode & DEP_MODE_ONESHOT) {
 			item->events = 0;
 			item->revents = 0;
@@ -273,95 +214,36 @@ static __always_inline void pass_settle_file(struct dep_pass *pass,
 		pass->last[pass->nr_last++] = file;
 }
 
-/* Is it still in the set?  It may have been freed: it is not dereferenced. */
-static bool pass_finds(const struct dep_instance *inst,
-		       const struct dep_ask *ask)
-{
-	struct dep_item *item = dep_fdmap_find(&inst->interest, ask->fd);
-
-	while (item && item != ask->item)
-		item = item->peer;
-	return item;
-}
-
-/* The same for an item without a file, or which may have gone with its file. */
-static noinline void pass_settle_other(struct dep_pass *pass,
-				       const struct dep_ask *ask)
-{
-	struct dep_instance *inst = pass->inst;
-	struct dep_item *item = ask->item;
-
-	switch (ask->kind) {
-	case ASK_NVAL:
-		/* M is held, so nobody has removed it. */
-		if (ask->sent)
-			dep_item_list(item);
-		else
-			pass_put_back(pass, item);
-		break;
-	case ASK_TOLD:
-		/* M is held, so no other item can have this number. */
-		if (ask->sent || !pass_finds(inst, ask))
-			break;
-		item->events = ask->events;
-		item->revents |= ask->revents;
-		item->chosen |= ask->chosen;
-		pass_put_back(pass, item);
-		break;
-	case ASK_CLOSED:
-		if (!ask->sent)
-			pass_put_back(pass, item);
-		break;
-	}
-}
-
-/* Frees items that have left the set, with nothing held but M. */
-static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
-{
-	struct dep_item *item = ask->item;
-	struct dep_leaf *leaf;
-
-	if (ask->kind == ASK_CLOSED) {
-		if (ask->sent)
-			dep_item_discard(item);
-		return;
-	}
-	dep_watch_detach(item);
-	if (ask->sent || !(item->mode & DEP_MODE_TELL_CLOSED)) {
-		dep_item_free(item);
-		return;
-	}
-	item->pass = 0;
-	spin_lock_irq(&pass->inst->lock);
-	leaf = dep_item_close(item);
-	spin_unlock_irq(&pass->inst->lock);
-	dep_fdmap_free_leaf(leaf);
-	pass->over = false;
-}
-
-/* Lets the program find what is ready; what has no slot stays on the list. */
+/* Posts what is ready to the ring; items without a slot stay on the list. */
 static noinline void pass_post(struct dep_pass *pass)
 {
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
 
 	lockdep_assert_held(&pass->inst->lock);
 	for (ask = pass->asks; ask < end; ask++) {
-		/* One that is stale comes again when it is closed. */
+		/* A stale item comes again when it is closed. */
 		if (!ask->revents || ask->kind == ASK_STALE ||
-		    (ask->kind == ASK_TOLD && !pass_finds(pass->inst, ask)) ||
-		    !dep_ring_put(ask->item, ask->revents))
+		    (ask->kind == ASK_TOLD && !dep_pass_finds(pass->inst, ask)))
 			continue;
-		/* Who takes it is counted when that is seen. */
+		if (!dep_ring_put(ask->item, ask->revents)) {
+			/* It comes first the next time, and then the rest. */
+			pass->err = -ENOSPC;
+			continue;
+		}
+		/* Counted when the program is seen to have taken it. */
 		ask->sent = true;
 		if (ask->kind == ASK_CLOSED) {
 			dep_ring_put_closed(ask->item);
-			/* It is not the pass that frees it. */
+			/* The pass does not free it. */
 			ask->kind = ASK_TOLD;
 		}
 	}
+	/* What is left on the list, which may be long, need not be polled. */
+	if (dep_ring_look(pass->inst) && dep_ring_is_full(pass->inst))
+		pass->over = true;
 }
 
-/* M is held and the files are ours: the items that were asked are there. */
+/* M is held and the files are ours: the items that were polled exist. */
 static bool pass_settle(struct dep_pass *pass)
 {
 	bool drop = false;
@@ -377,7 +259,7 @@ static bool pass_settle(struct dep_pass *pass)
 			continue;
 		}
 		if (ask->kind != ASK_TOLD || !ask->sent)
-			pass_settle_other(pass, ask);
+			dep_pass_settle_other(pass, ask);
 		drop |= ask->kind > ASK_TOLD;
 	}
 	return drop;
@@ -392,7 +274,7 @@ static noinline void pass_clean(struct dep_pass *pass)
 	spin_unlock_irq(&pass->inst->lock);
 	for (i = 0; i < pass->nr; i++) {
 		if (pass->asks[i].kind > ASK_TOLD)
-			pass_drop(pass, &pass->asks[i]);
+			dep_pass_drop(pass, &pass->asks[i]);
 	}
 	while (pass->nr_last)
 		dep_worker_fput(pass->last[--pass->nr_last]);

@@ -16,6 +16,7 @@
 #include "core/compat.h"
 #include "core/item.h"
 #include "core/nest.h"
+#include "core/pending.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "core/worker.h"
@@ -29,12 +30,12 @@ static void ready_post(struct dep_instance *inst, struct dep_item *item,
 		       u16 events)
 {
 	lockdep_assert_held(&inst->lock);
-	if (item->mode & (DEP_MODE_TRUST | DEP_MODE_KEEP))
-		item->revents |= events;
 	if (item->mode & DEP_MODE_TRUST) {
-		WRITE_ONCE(item->pending, item->revents);
-		WRITE_ONCE(item->snapshot, inst->pages.snapshot);
+		dep_item_list_trusted(item, events);
+		return;
 	}
+	if (item->mode & DEP_MODE_KEEP)
+		item->revents |= events;
 	dep_item_list(item);
 }
 
@@ -77,7 +78,7 @@ static void ready_end(struct dep_instance *inst)
 	if (dep_instance_lacks_room(inst) && inst->nr_waiters)
 		dep_instance_wake(inst);
 	if (unlikely(inst->ring))
-		dep_ring_end(inst);
+		dep_ring_end_pass(inst);
 	/* Pairs with the acquire there: the events are seen posted. */
 	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
 	spin_unlock_irq(&inst->lock);
@@ -231,7 +232,11 @@ static bool ready_any(struct dep_instance *inst, unsigned int depth)
 	if (likely(inst->extended)) {
 		ready_begin(inst);
 		pass.number = dep_instance_next_pass(inst);
-		dep_pass_run(&pass, 1);
+		/* A call that held M before may have emptied the list there. */
+		if (dep_instance_has_events(inst))
+			pass.found = 1;
+		else
+			dep_pass_run(&pass, 1);
 		ready_end(inst);
 	}
 	mutex_unlock(&inst->mtx);

@@ -25,12 +25,26 @@ static inline bool dep_ready_may_ask(const struct dep_instance *inst)
 	/* Pairs with the release in ready_end(). */
 	u32 seq = smp_load_acquire(&inst->ask_seq);
 
-	/* The list, and what waits in the ring. */
+	/* The list, and the items in the ring. */
 	if (seq & 1 || data_race(READ_ONCE(inst->nr_ready)))
 		return true;
 	/* Pairs with smp_wmb() in ready_begin(). */
 	smp_rmb();
 	return READ_ONCE(inst->ask_seq) != seq;
+}
+
+/**
+ * dep_instance_next_pass() - number a pass over the ready list
+ * @inst: the instance; dep_instance.mtx held
+ *
+ * Return: the number, which is not 0.
+ */
+static inline u32 dep_instance_next_pass(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->mtx);
+	if (unlikely(!++inst->pass))
+		inst->pass = 1;
+	return inst->pass;
 }
 
 void dep_ready_ask(struct dep_instance *inst, bool taking);

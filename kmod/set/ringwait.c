@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting for events that the program takes out of its ring: a call asks the
- * files on the ready list and posts what they have, and sleeps until there is
+ * Waiting for events that the program takes out of its ring.  A call polls the
+ * files on the ready list, posts their events, and sleeps until there is
  * something in the ring.
  *
  * Posts take the lock of the instance, under which the call looks and queues
- * itself: so no event is missed, whatever the program writes to the word.
+ * itself.  So no event is missed, whatever the program writes to the word.
  */
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
 #include "core/waiter.h"
+#include "set/busy.h"
 #include "set/ready.h"
 #include "set/ringwait.h"
 #include "sinks/ring.h"
@@ -20,14 +21,18 @@
  * struct ring_call - one call
  * @waiter: the caller
  * @slept: it has slept
- * @asked: it has asked what was listed, since it was woken last
- * @listed: what was left in the set then, be it listed or in the ring
+ * @asked: it has polled the listed files since it was woken last
+ * @polled: it has polled the network device since then
+ * @seen: dep_instance.nr_ready when it found nothing
+ * @listed: how many items were left then, on the list or in the ring
  * @count: how many events are in the ring
  */
 struct ring_call {
 	struct dep_waiter waiter;
 	bool slept;
 	bool asked;
+	bool polled;
+	u32 seen;
 	u32 listed;
 	u32 count;
 };
@@ -35,16 +40,17 @@ struct ring_call {
 enum ring_verdict {
 	RING_TAKE,
 	RING_ASK,
+	RING_POLL,
 	RING_SLEEP,
 	RING_OVER,
 	RING_SIGNAL,
 };
 
 /*
- * Must what is on the list be asked first?  By a call that begins: it may be
- * made for this, and events in the ring must not keep the list waiting.  By one
- * that finds too little: also what is off the list only because somebody asks
- * it this moment, for which it has to wait.
+ * Must the files on the list be polled first?  Yes in a call that begins: it
+ * may be made for them, and events in the ring must not keep the list waiting.
+ * Yes if there are too few events: also for files that are off the list only
+ * because another task is polling them, for which this call has to wait.
  */
 static bool ring_must_ask(const struct dep_instance *inst,
 			  const struct ring_call *call)
@@ -64,7 +70,7 @@ static enum ring_verdict ring_look(const struct dep_waiting *waiting,
 	call->count = dep_ring_look(inst);
 	if (ring_must_ask(inst, call))
 		return RING_ASK;
-	/* Some of a full set may be withdrawn: so it may be less. */
+	/* Some of a full set may be withdrawn: so it may be fewer. */
 	if (call->count >= call->waiter.min || dep_ring_is_full(inst))
 		return RING_TAKE;
 	if (signal_pending(current))
@@ -73,14 +79,14 @@ static enum ring_verdict ring_look(const struct dep_waiting *waiting,
 		return RING_OVER;
 	if (list_empty(&inst->ready) && !(inst->ask_seq & 1))
 		return RING_SLEEP;
-	/* What is watched for its level is on the list and in the ring. */
+	/* Level-triggered items are on the list and in the ring. */
 	if (call->waiter.min > 1 && inst->nr_ready == call->listed)
 		return RING_SLEEP;
 	call->listed = inst->nr_ready;
 	return RING_ASK;
 }
 
-/* Asks what is listed, and posts what is ready. */
+/* Polls the listed files, and posts what is ready. */
 static void ring_ask(struct dep_instance *inst, struct ring_call *call)
 {
 	struct dep_results results = {
@@ -103,13 +109,17 @@ static enum ring_verdict ring_look_locked(const struct dep_waiting *waiting,
 	/* Also if it was woken: the waker reads our stack. */
 	dep_waiter_unqueue(inst, &call->waiter);
 	verdict = ring_look(waiting, inst, call);
+	call->seen = inst->nr_ready;
+	if (verdict == RING_SLEEP && dep_busy_is_on(inst) && !call->polled)
+		verdict = RING_POLL;
 	if (verdict == RING_SLEEP) {
 		dep_waiter_queue(inst, &call->waiter);
 		set_current_state(TASK_INTERRUPTIBLE);
 	} else if (verdict != RING_TAKE || !inst->nr_waiters) {
 		/*
-		 * While others sleep it has come only when it has taken, and
-		 * nobody sees that: the relay gives it up after a while.
+		 * While others sleep, it has come only when the program has
+		 * taken events, which nobody sees: the relay gives it up after
+		 * a while.
 		 */
 		dep_waiter_came(inst, &call->waiter);
 	}
@@ -124,12 +134,12 @@ static enum ring_verdict ring_look_locked(const struct dep_waiting *waiting,
  * @waiting: the call
  * @inst: the instance, which has a ring
  *
- * What is on the ready list is asked, and posted if it is ready.
+ * Polls the files on the ready list, and posts their events.
  *
  * Context: process; sleeps.
- * Return: how many events are in the ring, which somebody else may take first;
- * 0 when the time is over;
- * -EINTR: a signal is pending and no event is.
+ * Return: how many events are in the ring, which another thread may take first;
+ * 0 if the time-out has passed;
+ * -EINTR: a signal is pending, and no event is.
  */
 int dep_ringwait(struct dep_waiting *waiting, struct dep_instance *inst)
 {
@@ -145,17 +155,21 @@ int dep_ringwait(struct dep_waiting *waiting, struct dep_instance *inst)
 		if (verdict == RING_ASK) {
 			ring_ask(inst, &call);
 			cond_resched();
+		} else if (verdict == RING_POLL) {
+			dep_busy_poll(inst, waiting->deadline, call.seen);
+			call.polled = true;
 		} else if (verdict == RING_SLEEP) {
 			dep_waiting_sleep(waiting, false);
 			call.slept = true;
 			call.asked = false;
+			call.polled = false;
 		} else {
 			break;
 		}
 	}
 	if (call.count)
 		return call.count;
-	/* Whoever was woken and finds nothing passes it on. */
+	/* A waiter that was woken and finds nothing passes it on. */
 	dep_waiting_pass(inst);
 	return verdict == RING_SIGNAL ? -EINTR : 0;
 }

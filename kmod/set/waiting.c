@@ -10,7 +10,7 @@
  * stand may be filled again only at the next turn.  A call that begins after
  * events were handed out shows that the program is done with them.  A call that
  * was already waiting shows nothing: it has to wait until another call begins,
- * or until the thread that got the events is gone.  If a worker of a ring got
+ * or until the thread that got the events is gone.  If an io_uring worker got
  * them, it has to wait until the worker's process is gone.
  */
 #include <linux/hrtimer.h>
@@ -20,16 +20,18 @@
 #include <linux/sched/signal.h>
 
 #include "core/limits.h"
+#include "core/pending.h"
 #include "core/turn.h"
 #include "core/waiter.h"
+#include "set/busy.h"
 #include "set/waiting.h"
 #include "set/ready.h"
 
 /**
- * dep_waiting_set_deadline() - find out when the time of a call is over
+ * dep_waiting_set_deadline() - compute the deadline of a call
  * @waiting: the call
  *
- * The clock is read only by a call that does not find events at once.
+ * Only a call that does not find events at once reads the clock.
  */
 void dep_waiting_set_deadline(struct dep_waiting *waiting)
 {
@@ -46,39 +48,39 @@ void dep_waiting_set_deadline(struct dep_waiting *waiting)
  * Does the reader still run the program that it ran?  A thread that ends loses
  * its address space first; a process keeps it as long as one of its threads.
  */
-static bool reader_goes_on(const struct dep_instance *inst,
+static bool reader_goes_on(const struct dep_turns *turns,
 			   const struct task_struct *task)
 {
 	const void *mm = READ_ONCE(task->mm);
 
-	if (mm || !inst->reader_is_process)
-		return mm == inst->reader_mm;
+	if (mm || !turns->reader_is_process)
+		return mm == turns->reader_mm;
 	/* No thread has called execve(2): it would be the first thread now. */
 	return atomic_read(&task->signal->live);
 }
 
 /*
  * Did the thread that got the last events exit, or execute another program?  If
- * a worker of a ring got them: did its process?
+ * an io_uring worker got them: did its process?
  */
-static bool reader_is_gone(const struct dep_instance *inst)
+static bool reader_is_gone(const struct dep_turns *turns)
 {
 	struct task_struct *task;
 	bool gone;
 
 	rcu_read_lock();
-	task = pid_task(find_pid_ns(inst->reader, &init_pid_ns), PIDTYPE_PID);
-	gone = !task || task->start_boottime != inst->reader_start ||
-	       !reader_goes_on(inst, task);
+	task = pid_task(find_pid_ns(turns->reader, &init_pid_ns), PIDTYPE_PID);
+	gone = !task || task->start_boottime != turns->reader_start ||
+	       !reader_goes_on(turns, task);
 	rcu_read_unlock();
 	return gone;
 }
 
 /**
- * dep_waiting_expired() - is the time of a call over?
+ * dep_waiting_expired() - has the deadline of a call passed?
  * @waiting: the call, after dep_waiting_set_deadline()
  *
- * Return: true if it is.
+ * Return: true if it has.
  */
 bool dep_waiting_expired(const struct dep_waiting *waiting)
 {
@@ -107,20 +109,20 @@ static enum waiting_verdict waiting_look(struct dep_waiting *waiting,
 	if (!inst->room || inst->extended)
 		return WAITING_NO_ROOM;
 	/* This call began after that turn: its memory is free again. */
-	if (inst->turn_open < waiting->turn)
-		WRITE_ONCE(inst->turn_open, waiting->turn);
+	if (inst->turns.open < waiting->turn)
+		WRITE_ONCE(inst->turns.open, waiting->turn);
 
 	if (inst->pending && !fatal_signal_pending(current)) {
 		if (!dep_turn_may_take(inst, waiting->turn) &&
-		    reader_is_gone(inst))
-			WRITE_ONCE(inst->turn_open, inst->turn);
+		    reader_is_gone(&inst->turns))
+			WRITE_ONCE(inst->turns.open, inst->turns.now);
 		if (dep_turn_may_take(inst, waiting->turn))
 			return WAITING_TAKE;
 		blocked = true;
 	}
 	if (signal_pending(current))
 		return WAITING_SIGNAL;
-	/* Files were asked in this call: who wakes us all the time can wait. */
+	/* The files were polled: one that wakes us all the time can wait. */
 	if (dep_waiting_expired(waiting))
 		return WAITING_TIMEOUT;
 	if (!list_empty(&inst->ready) && !blocked)
@@ -129,9 +131,9 @@ static enum waiting_verdict waiting_look(struct dep_waiting *waiting,
 }
 
 /**
- * dep_waiting_sleep() - sleep until woken, or the time of a call is over
+ * dep_waiting_sleep() - sleep until woken, or until the deadline of a call
  * @waiting: the call
- * @blocked: look after a while whether the reader is gone
+ * @blocked: wake up after a while to check whether the reader is gone
  *
  * Context: process, its state not TASK_RUNNING since before it was queued.
  */
@@ -170,6 +172,7 @@ int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 	for (;;) {
 		if (dep_ready_may_ask(inst))
 			dep_ready_ask(inst, true);
+		dep_busy_poll(inst, waiting->deadline, 0);
 
 		spin_lock_irq(&inst->lock);
 		dep_waiter_unqueue(inst, &waiter);
@@ -289,6 +292,7 @@ static noinline int collect_wait(struct dep_waiting *waiting,
 	results->waiter = &waiter;
 	dep_waiting_set_deadline(waiting);
 	while (!ret) {
+		dep_busy_poll(inst, waiting->deadline, seen);
 		verdict = collect_look(waiting, inst, &waiter, seen);
 		if (verdict == WAITING_SLEEP) {
 			dep_waiting_sleep(waiting, false);

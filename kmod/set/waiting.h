@@ -50,7 +50,7 @@ static inline bool dep_waiting_in_vain(const struct dep_instance *inst,
 				       u64 turn)
 {
 	return !dep_ready_may_ask(inst) && !READ_ONCE(inst->pending) &&
-	       READ_ONCE(inst->turn_open) == turn;
+	       READ_ONCE(inst->turns.open) == turn;
 }
 
 void dep_waiting_set_deadline(struct dep_waiting *waiting);

@@ -3,24 +3,24 @@
  * The ring: the sink of a set whose program takes events from memory.
  *
  * The program maps a word, to read and write, and slot sets, to read.  The word
- * tells which set is being filled and how many of its slots are.  A thread
- * takes all of them by one exchange of the word for the number of a set that it
- * has read, with nothing in it, and owns the one that it was given until its
- * next exchange.  So there is a set for each thread that takes, and one more.
+ * says which set is being filled and how many of its slots are.  A thread takes
+ * all of them by one atomic exchange of the word for the number of an empty set
+ * that it has read, and owns the set that it got until its next exchange.  So
+ * there is a set for each thread that takes, and one more.
  *
- * Nothing that the program writes is believed.  What it may have written to the
- * word is only compared with what we wrote there: if it is something else, the
- * program has taken what was pending, and only the number of the next set comes
- * from the word, if it is one.  What a lie can do is to lose the liar's events.
+ * Nothing that the program writes is trusted.  The word is only compared with
+ * what we wrote there: if it is something else, the program has taken the
+ * pending events, and only the number of the next set is taken from the word,
+ * if it is valid.  The worst that a lie can do is to lose the liar's events.
  *
  * An item has one slot in each set that is filled, so repeated events of one fd
- * take no room.  What finds no slot goes to the ready list, with all that is
- * not an edge told by trusted keys, and the word gets DEVEPOLL_RING_ASK: the
- * program is to make a request.
+ * take no room.  Events without a slot, and all that are not edges with trusted
+ * keys, go to the ready list, and the word gets DEVEPOLL_RING_ASK: the program
+ * has to make a request.
  *
- * Every change of ours to the word is one atomic instruction, never a store: of
- * two threads that see events the second may exchange the word when the first
- * has taken them, at any moment.
+ * Each of our changes to the word is one atomic instruction, never a store: of
+ * two threads that see events, the second may exchange the word at any moment
+ * after the first has taken them.
  *
  * Barriers, and what they pair with in the program:
  *
@@ -34,53 +34,107 @@
  *  D. what happened to the file, smp_mb() of C, word loaded | word exchanged,
  *     full barrier, the file read: the same for an event that changes nothing
  *     in its slot.
+ *  E. what happened to the file, smp_mb() of dep_watch_wake(), word loaded |
+ *     word exchanged, full barrier, the file read: the same without our lock
+ *     (item_is_in_ring()).
  */
 #include <linux/devepoll.h>
 
 #include "sinks/ring.h"
 #include "sinks/ring_word.h"
 
-/* How often a post tries: the program may take between our look and it. */
-#define RING_TRIES	2
-
 static_assert(sizeof(struct devepoll_event) == 16);
 
-/* Gives an item a slot; false if there is none, or the program is too fast. */
-static bool ring_append(struct dep_item *item, u32 events, u64 seen)
+/*
+ * Gives an item a slot, which there is, unless the program has written the word
+ * since it was seen.
+ */
+static __always_inline bool ring_append(struct dep_instance *inst,
+					struct dep_ring *ring,
+					struct dep_item *item, u32 events,
+					u64 seen)
 {
-	struct dep_instance *inst = item->inst;
+	const u64 expected = ring->expected;
+	const u32 nr = expected & DEVEPOLL_RING_COUNT;
+	struct devepoll_event *slot = &ring->set[nr];
+
+	lockdep_assert_held(&inst->lock);
+	WRITE_ONCE(slot->data, item->data);
+	WRITE_ONCE(slot->events, events);
+	WRITE_ONCE(slot->fd, item->fd);
+	/* A. */
+	if (unlikely((u64)atomic64_cmpxchg(ring->word, seen, expected + 1) !=
+		     seen))
+		return false;
+	WRITE_ONCE(ring->expected, expected + 1);
+	ring->items[nr] = item;
+	item->slot = nr;
+	WRITE_ONCE(item->pending, events);
+	/* Pairs with smp_rmb() in item_has_it(). */
+	smp_wmb();
+	WRITE_ONCE(item->snapshot, ring->gen);
+	dep_ring_count(inst, 1);
+	return true;
+}
+
+/* The same after the program was faster. */
+static noinline bool ring_append_again(struct dep_instance *inst,
+				       struct dep_item *item, u32 events)
+{
 	struct dep_ring *ring = inst->ring;
-	int tries;
+	/* A cmpxchg that fails orders nothing. */
+	u64 seen = dep_ring_load(ring);
 
-	for (tries = 0; tries < RING_TRIES; tries++) {
-		u32 nr = ring->expected & DEVEPOLL_RING_COUNT;
-		struct devepoll_event *slot = &ring->set[nr];
-		u64 next = ring->expected + 1, found;
-
-		if (nr >= ring->room)
-			return false;
-		WRITE_ONCE(slot->data, item->data);
-		WRITE_ONCE(slot->events, events);
-		WRITE_ONCE(slot->fd, item->fd);
-		/* A. */
-		found = atomic64_cmpxchg(ring->word, seen, next);
-		if (likely(found == seen)) {
-			WRITE_ONCE(ring->expected, next);
-			ring->items[nr] = item;
-			item->slot = nr;
-			item->snapshot = ring->gen;
-			dep_ring_count(inst, 1);
-			return true;
-		}
-		/* One that failed orders nothing. */
-		seen = dep_ring_load(ring);
-		dep_ring_taken(inst, seen);
-	}
+	dep_ring_taken(inst, seen);
+	if (dep_ring_has_room(ring) &&
+	    ring_append(inst, ring, item, events, seen))
+		return true;
+	dep_ring_sync(inst);
 	return false;
 }
 
+/* Adds events to those in the slot of an item; false if it was taken. */
+static __always_inline bool ring_add(struct dep_instance *inst,
+				     struct dep_item *item, u32 events)
+{
+	struct dep_ring *ring = inst->ring;
+	struct devepoll_event *slot = &ring->set[item->slot];
+	u64 seen;
+
+	WRITE_ONCE(slot->events, slot->events | events);
+	/* C and D. */
+	smp_mb();
+	seen = dep_ring_load(ring);
+	if (likely(seen == ring->expected)) {
+		WRITE_ONCE(item->pending, item->pending | events);
+		return true;
+	}
+	/* Taken, with these events or without: an event may come twice. */
+	dep_ring_taken(inst, seen);
+	return false;
+}
+
+/* As dep_ring_put(). */
+static __always_inline bool ring_put(struct dep_instance *inst,
+				     struct dep_item *item, u32 events)
+{
+	struct dep_ring *ring = inst->ring;
+	u64 seen = dep_ring_sync(inst);
+
+	lockdep_assert_held(&inst->lock);
+	if (dep_ring_is_pending(ring, item)) {
+		if (ring_add(inst, item, events))
+			return true;
+		seen = ring->expected;
+	}
+	if (unlikely(!dep_ring_has_room(ring)))
+		return false;
+	return likely(ring_append(inst, ring, item, events, seen)) ||
+	       ring_append_again(inst, item, events);
+}
+
 /**
- * dep_ring_put() - let the program find an event
+ * dep_ring_put() - post an event to the ring
  * @item: the item, hooked or closed; its instance has a ring and is locked
  * @events: the events, added to those of its slot
  *
@@ -89,27 +143,10 @@ static bool ring_append(struct dep_item *item, u32 events, u64 seen)
  */
 bool dep_ring_put(struct dep_item *item, u32 events)
 {
-	struct dep_instance *inst = item->inst;
-	struct dep_ring *ring = inst->ring;
-	u64 seen = dep_ring_sync(inst);
-
-	lockdep_assert_held(&inst->lock);
-	if (dep_ring_is_pending(ring, item)) {
-		struct devepoll_event *slot = &ring->set[item->slot];
-
-		WRITE_ONCE(slot->events, slot->events | events);
-		/* C and D. */
-		smp_mb();
-		seen = dep_ring_load(ring);
-		if (likely(seen == ring->expected))
-			return true;
-		/* Taken, with these events or without: one may come twice. */
-		dep_ring_taken(inst, seen);
-	}
-	return ring_append(item, events, seen);
+	return ring_put(item->inst, item, events);
 }
 
-/* Puts on the ready list what the ring does not take. */
+/* Puts events on the ready list that the ring can't take. */
 static noinline void ring_list(struct dep_item *item, u16 events, bool told)
 {
 	if (told)
@@ -121,48 +158,94 @@ static noinline void ring_list(struct dep_item *item, u16 events, bool told)
 }
 
 /*
- * One-shot is disarmed by this.  One that a pass may ask this moment must wait
- * for its end: it would be told twice.
+ * Posting disarms a one-shot item.  While a pass may be polling it, it must
+ * wait for the end of the pass, or it would be reported twice.
  */
 static noinline void ring_post_once(struct dep_item *item, u16 events)
 {
-	if (item->inst->ask_seq & 1 || !dep_ring_put(item, events))
+	if (item->inst->ask_seq & 1 || !dep_ring_put(item, events)) {
 		ring_list(item, events, true);
-	else
-		item->events = 0;
+		return;
+	}
+	item->events = 0;
+	/* If it is on the list, it has had its event now. */
+	item->revents = 0;
 }
 
-static void ring_post_told(struct dep_item *item, u16 events)
-{
-	if (unlikely(item->mode & DEP_MODE_ONESHOT))
-		ring_post_once(item, events);
-	else if (unlikely(!dep_ring_put(item, events)))
-		ring_list(item, events, true);
-}
-
-static void ring_post(struct dep_instance *inst, struct dep_item *item,
-		      u16 events)
+/* Events of all kinds. */
+static noinline void ring_post_any(struct dep_item *item, u16 events)
 {
 	const bool keep = item->mode & DEP_MODE_KEEP;
 	u16 ask;
 
-	lockdep_assert_held(&inst->lock);
 	if (unlikely(!(item->mode & DEP_MODE_TRUST))) {
 		ring_list(item, events, keep);
 		return;
 	}
-	/* A key that claims these is not believed; a file that forgets is. */
+	/*
+	 * Such a bit of a key is not trusted; the answer of a file that forgets
+	 * is.
+	 */
 	ask = keep ? 0 : events & DEP_NEEDS_POLL;
 	events &= ~ask;
 	if (unlikely(ask))
 		ring_list(item, ask, false);
-	if (likely(events))
-		ring_post_told(item, events);
+	if (!events)
+		return;
+	if (item->mode & DEP_MODE_ONESHOT)
+		ring_post_once(item, events);
+	else if (!dep_ring_put(item, events))
+		ring_list(item, events, true);
+}
+
+/* An event of an item that has a slot, if the program has not taken it. */
+static noinline void ring_post_more(struct dep_instance *inst,
+				    struct dep_item *item, u16 events)
+{
+	if (unlikely(!ring_put(inst, item, events)))
+		ring_list(item, events, true);
+}
+
+/* After the program was faster than a post. */
+static noinline void ring_post_again(struct dep_instance *inst,
+				     struct dep_item *item, u16 events)
+{
+	if (!ring_append_again(inst, item, events))
+		ring_list(item, events, true);
 }
 
 /*
- * Slots that say nothing are all that is left: they are free again, or the
- * program, which has nothing to take, would find a full set.
+ * This is ring_put() of an item without a slot, and calls nothing: each first
+ * event comes through here.
+ */
+static void ring_post(struct dep_instance *inst, struct dep_item *item,
+		      u16 events)
+{
+	const u32 modes = DEP_MODE_TRUST | DEP_MODE_ONESHOT;
+	struct dep_ring *ring = inst->ring;
+	u64 seen = dep_ring_load(ring);
+
+	lockdep_assert_held(&inst->lock);
+	if (unlikely((item->mode & modes) != DEP_MODE_TRUST ||
+		     events & DEP_NEEDS_POLL)) {
+		ring_post_any(item, events);
+		return;
+	}
+	if (seen != ring->expected) {
+		dep_ring_note_taken(inst, ring, seen);
+	} else if (dep_ring_is_pending(ring, item)) {
+		ring_post_more(inst, item, events);
+		return;
+	}
+	if (unlikely(!dep_ring_has_room(ring)))
+		ring_list(item, events, true);
+	else if (unlikely(!ring_append(inst, ring, item, events, seen)))
+		ring_post_again(inst, item, events);
+}
+
+/*
+ * Only withdrawn slots are left.  Makes them free again; or the program, which
+ * has nothing to take, would find a full set.
  */
 static void ring_reuse(struct dep_instance *inst)
 {
@@ -176,8 +259,8 @@ static void ring_reuse(struct dep_instance *inst)
 }
 
 /*
- * The slot stays, and says nothing: were another moved there, the program could
- * read half of each.
+ * The slot stays, without events: if another slot were moved there, the program
+ * could read half of each.
  */
 static void ring_forget(struct dep_instance *inst, struct dep_item *item)
 {
@@ -187,17 +270,39 @@ static void ring_forget(struct dep_instance *inst, struct dep_item *item)
 	item->revents = 0;
 	dep_ring_sync(inst);
 	if (dep_ring_is_pending(ring, item)) {
-		/* If it is taken this moment, the program has it or not. */
+		/*
+		 * If it is being taken just now, the program may see the event
+		 * or not.
+		 */
 		WRITE_ONCE(ring->set[item->slot].events, 0);
 		ring->items[item->slot] = NULL;
 		dep_ring_count(inst, -1);
 		if (!inst->pending)
 			ring_reuse(inst);
 	}
-	item->snapshot = 0;
+	WRITE_ONCE(item->snapshot, 0);
 }
 
-/* The fast path of waits does not know of the ring. */
+/**
+ * dep_ring_withdraw() - take back the events that an item has in the ring
+ * @item: the item, hooked; its instance has a ring and is locked
+ *
+ * Return: those that the program has not taken.
+ */
+u16 dep_ring_withdraw(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	struct dep_ring *ring = inst->ring;
+	u16 events = 0;
+
+	dep_ring_sync(inst);
+	if (dep_ring_is_pending(ring, item))
+		events = ring->set[item->slot].events;
+	ring_forget(inst, item);
+	return events;
+}
+
+/* The fast path of waits (fast.c) does not know of the ring. */
 static int ring_join(struct dep_item *item)
 {
 	item->mode |= DEP_MODE_RING;
@@ -205,9 +310,9 @@ static int ring_join(struct dep_item *item)
 }
 
 /*
- * Without a key no sink is told, but the item goes to the list.  Trusted keys
- * that are not to be believed are sorted out by ring_post(), so that nothing
- * else goes there without our knowledge.
+ * A wake-up without a key goes to the list, not to the sink.  ring_post() sorts
+ * out the untrusted bits of trusted keys, so nothing else goes to the list
+ * unnoticed.
  */
 const struct dep_sink dep_ring_sink = {
 	.needs_poll = 0,
@@ -218,10 +323,11 @@ const struct dep_sink dep_ring_sink = {
 };
 
 /**
- * dep_ring_look() - how many events are there for the program?
+ * dep_ring_look() - count the events in the ring
  * @inst: the instance, locked, with a ring
  *
- * Return: the number of slots that it has not taken, but for those withdrawn.
+ * Return: the number of slots that the program has not taken, without withdrawn
+ * ones.
  */
 u32 dep_ring_look(struct dep_instance *inst)
 {
@@ -233,11 +339,9 @@ u32 dep_ring_look(struct dep_instance *inst)
  * dep_ring_is_full() - is there no slot left?
  * @inst: the instance, locked since dep_ring_look()
  *
- * Return: true if so; then there is something for the program to take.
+ * Return: true if there is none; then the program has something to take.
  */
 bool dep_ring_is_full(const struct dep_instance *inst)
 {
-	const struct dep_ring *ring = inst->ring;
-
-	return (ring->expected & DEVEPOLL_RING_COUNT) >= ring->room;
+	return !dep_ring_has_room(inst->ring);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The ring: slot sets that the program maps, and a word by which it takes the
- * set that is being filled and gives an empty one for it, without a call.
+ * set that is being filled, and gives an empty one for it, without a call.
  */
 #ifndef DEVEPOLL_RING_H
 #define DEVEPOLL_RING_H
@@ -14,5 +14,6 @@ extern const struct dep_sink dep_ring_sink;
 u32 dep_ring_look(struct dep_instance *inst);
 bool dep_ring_is_full(const struct dep_instance *inst);
 bool dep_ring_put(struct dep_item *item, u32 events);
+u16 dep_ring_withdraw(struct dep_item *item);
 
 #endif /* DEVEPOLL_RING_H */

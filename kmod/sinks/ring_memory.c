@@ -12,6 +12,7 @@
 #include "core/charge.h"
 #include "core/compat.h"
 #include "core/limits.h"
+#include "core/pending.h"
 #include "sinks/ring.h"
 #include "sinks/ring_memory.h"
 #include "sinks/ring_recall.h"
@@ -61,7 +62,7 @@ static int ring_fill(struct dep_ring *ring)
  *
  * Context: process, dep_instance.mtx held; sleeps.
  * Return: 0;
- * -EINVAL: that would be too large;
+ * -EINVAL: it would be too large;
  * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it.
  */
 int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
@@ -79,8 +80,11 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 		return -ENOMEM;
 	ring->nr_sets = nr_sets;
 	ring->room = room;
-	/* So that no item, whose snapshot is 0, is pending. */
-	ring->gen = 1;
+	/*
+	 * So that no item counts as pending: the snapshot of an item that is
+	 * added is 0, and closed items, which may be there, have an older one.
+	 */
+	ring->gen = inst->pages.snapshot + 1;
 	INIT_LIST_HEAD(&ring->told);
 	ring->slot_pages = PFN_UP(nr_sets * room *
 				  sizeof(struct devepoll_event));
@@ -97,7 +101,7 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 	/* Pairs with dep_instance_ring(). */
 	smp_store_release(&inst->ring, ring);
 	inst->sink = &dep_ring_sink;
-	/* There may be last events of files that were closed. */
+	/* There may be last events of closed files. */
 	dep_ring_end(inst);
 	spin_unlock_irq(&inst->lock);
 	return 0;
@@ -111,8 +115,8 @@ err_free:
 
 /**
  * dep_ring_free() - free the ring, if there is one
- * @inst: the instance; it is not mapped, has no items, and nobody else knows it
- *	any more, and no relay
+ * @inst: the instance; it is not mapped, has no items, nobody else can reach it
+ *	any more, and it is in no relay
  *
  * Context: process.
  */
@@ -161,23 +165,23 @@ static const struct vm_operations_struct ring_slots_vm_ops = {
 
 /**
  * dep_ring_map_word() - map the word for the program, to read and write
- * @inst: the instance; it lives as long as the mapping, which has its file
- * @vma: what mmap(2) has made so far, at DEVEPOLL_MAP_RING
+ * @inst: the instance; it outlives the mapping, which holds its file
+ * @vma: the area that mmap(2) has set up so far, at DEVEPOLL_MAP_RING
  *
- * A child of fork(2) does not have the mapping: its threads would give the sets
- * that those of its parent own.
+ * A child of fork(2) does not inherit the mapping: its threads would give away
+ * the sets that those of its parent own.
  *
  * Context: process, mmap_lock held for writing.
  * Return: 0;
  * -EINVAL: no ring; not one page; or MAP_PRIVATE, in which the kernel would see
- * nothing of what the program writes;
- * -EACCES: of an open that can't change the set.
+ * nothing that the program writes;
+ * -EACCES: an open that can't change the set.
  */
 int dep_ring_map_word(struct dep_instance *inst, struct vm_area_struct *vma)
 {
 	if (!dep_instance_ring(inst) || vma_pages(vma) != 1)
 		return -EINVAL;
-	/* Of such an open the kernel makes a mapping that is not shared. */
+	/* For such an open the kernel makes a mapping that is not shared. */
 	if (!(vma->vm_file->f_mode & FMODE_WRITE))
 		return -EACCES;
 	if (!(vma->vm_flags & VM_SHARED))
@@ -190,13 +194,13 @@ int dep_ring_map_word(struct dep_instance *inst, struct vm_area_struct *vma)
 }
 
 /**
- * dep_ring_map_slots() - map the slot sets for the program, to read
- * @inst: the instance; it lives as long as the mapping, which has its file
- * @vma: what mmap(2) has made so far, at DEVEPOLL_MAP_RING_SLOTS
+ * dep_ring_map_slots() - map the slot sets read-only for the program
+ * @inst: the instance; it outlives the mapping, which holds its file
+ * @vma: the area that mmap(2) has set up so far, at DEVEPOLL_MAP_RING_SLOTS
  *
  * Context: process, mmap_lock held for writing.
  * Return: 0;
- * -EINVAL: no ring, or not all of its slots.
+ * -EINVAL: there is no ring, or the mapping does not cover all of its slots.
  */
 int dep_ring_map_slots(struct dep_instance *inst, struct vm_area_struct *vma)
 {

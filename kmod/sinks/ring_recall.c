@@ -13,7 +13,7 @@
 #include "sinks/ring_word.h"
 
 /**
- * dep_ring_put_closed() - let the program find that a file was closed
+ * dep_ring_put_closed() - keep a closed item whose last event is in the ring
  * @item: closed, off the ready list, and in a slot
  *
  * The item stays until the program has taken the slot.  Its instance is locked.
@@ -53,17 +53,18 @@ static void ring_relist(struct dep_item *item, u32 events, struct list_head *at)
 {
 	struct dep_instance *inst = item->inst;
 
-	item->snapshot = 0;
-	/* The pass that begins shall take it, even if it goes on. */
+	WRITE_ONCE(item->snapshot, 0);
+	/*
+	 * The pass that begins must take it, even if it continues an earlier
+	 * one.
+	 */
 	item->pass = 0;
 	dep_ring_count(inst, -1);
 	if (item->mode & DEP_MODE_CLOSED) {
 		list_del_init(&item->ready);
 	} else {
+		/* A one-shot item stays disabled: see pass_take_spent(). */
 		item->revents |= events;
-		/* It was disarmed when it was posted. */
-		if (item->mode & DEP_MODE_ONESHOT)
-			item->events |= events;
 	}
 	if (!list_empty(&item->ready))
 		return;
@@ -71,24 +72,25 @@ static void ring_relist(struct dep_item *item, u32 events, struct list_head *at)
 	list_move(&item->ready, at);
 }
 
-/* Takes the last slots back, a few; false if there are more. */
+/* Takes back the last few slots; false if there are more. */
 static bool ring_recall_some(struct dep_instance *inst)
 {
-	/* They come behind what waits longer, in their order. */
+	/* They go behind items that have waited longer, in their order. */
 	struct list_head *at = inst->ready.prev;
 	struct dep_ring *ring = inst->ring;
 	u64 seen = dep_ring_sync(inst), next;
 	u32 nr = ring->expected & DEVEPOLL_RING_COUNT;
 	u32 kept = nr - min_t(u32, nr, DEP_LOOK_BATCH);
 
-	next = (ring->expected & ~(u64)DEVEPOLL_RING_COUNT) | kept;
-	if (!kept)
-		next &= ~(u64)DEVEPOLL_RING_ASK;
+	/* Until the pass ends, who looks at the word has to make a request. */
+	next = (ring->expected & ~(u64)DEVEPOLL_RING_COUNT) | kept |
+	       DEVEPOLL_RING_ASK;
 	if (next == seen)
 		return true;
 	if (atomic64_cmpxchg(ring->word, seen, next) != seen) {
 		/* The program was faster. */
 		dep_ring_taken(inst, dep_ring_load(ring));
+		dep_ring_flag(inst);
 		return true;
 	}
 	WRITE_ONCE(ring->expected, next);
@@ -100,14 +102,16 @@ static bool ring_recall_some(struct dep_instance *inst)
 }
 
 /**
- * dep_ring_begin() - a pass over the ready list begins
+ * dep_ring_begin() - begin a pass over the ready list
  * @inst: the instance, with a ring
- * @posting: the pass posts to the ring; else what is there goes to the list
+ * @posting: the pass posts to the ring; otherwise, items there go to the list
  *
- * The word says no longer that something has to be asked.
+ * While a pass posts, the word no longer says that files have to be polled.
+ * While another one runs, it says so: what the pass has taken off the list and
+ * out of the ring is in neither.
  *
  * Context: process, dep_instance.mtx held, and dep_instance.lock, which it
- * drops for a while.
+ * drops in between.
  */
 void dep_ring_begin(struct dep_instance *inst, bool posting)
 	__must_hold(&inst->lock)
@@ -130,7 +134,7 @@ void dep_ring_begin(struct dep_instance *inst, bool posting)
 			WRITE_ONCE(ring->expected, next);
 		return;
 	}
-	/* Of those that come meanwhile some may stay. */
+	/* Some of those that come meanwhile may stay. */
 	while (left-- && !ring_recall_some(inst)) {
 		spin_unlock_irq(&inst->lock);
 		cond_resched();
@@ -139,10 +143,34 @@ void dep_ring_begin(struct dep_instance *inst, bool posting)
 }
 
 /**
- * dep_ring_end() - a pass over the ready list ends, or a call that waits
+ * dep_ring_end_pass() - end a pass over the ready list
  * @inst: the instance, locked, with a ring
  *
- * If anything is left there, the word says so.
+ * The word says whether an item is left on the list.
+ *
+ * Context: dep_instance.mtx held.
+ */
+void dep_ring_end_pass(struct dep_instance *inst)
+{
+	struct dep_ring *ring = inst->ring;
+	u64 seen = dep_ring_sync(inst), next = seen & ~(u64)DEVEPOLL_RING_ASK;
+
+	lockdep_assert_held(&inst->mtx);
+	if (!list_empty(&inst->ready))
+		dep_ring_flag(inst);
+	else if (next == seen)
+		return;
+	else if (atomic64_cmpxchg(ring->word, seen, next) == seen)
+		WRITE_ONCE(ring->expected, next);
+	else
+		dep_ring_taken(inst, dep_ring_load(ring));
+}
+
+/**
+ * dep_ring_end() - end a call that waits, or the making of a ring
+ * @inst: the instance, locked, with a ring
+ *
+ * If an item is left on the list, the word says so.
  */
 void dep_ring_end(struct dep_instance *inst)
 {

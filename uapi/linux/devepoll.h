@@ -373,7 +373,8 @@ struct devepoll_wait_args {
  *
  * The memory has two parts.  mmap(2) at offset DEVEPOLL_MAP_RING maps one page,
  * which begins with a 64-bit word that the kernel and the program both change;
- * the mapping must be MAP_SHARED.  mmap(2) at offset DEVEPOLL_MAP_RING_SLOTS of
+ * the mapping must be MAP_SHARED.  The rest of the page, which is 0 at first,
+ * belongs to the program.  mmap(2) at offset DEVEPOLL_MAP_RING_SLOTS of
  * DEVEPOLL_RING_SIZE(consumers, slots) bytes, rounded up to whole pages, maps
  * the slot sets, which are read-only, whatever protection was requested: one
  * set for each consumer, and one more.  Each is an array of struct
@@ -616,7 +617,7 @@ struct devepoll_signal {
 
 /* Bits of devepoll_features.features. */
 
-/* The fast path, described below, is enabled. */
+/* The fadvise entry, described below, is enabled. */
 #define DEVEPOLL_FEATURE_FADVISE	0x0001ULL
 /* DEVEPOLL_SIGNAL is supported. */
 #define DEVEPOLL_FEATURE_SIGNAL		0x0002ULL
@@ -630,6 +631,13 @@ struct devepoll_signal {
 #define DEVEPOLL_FEATURE_REOPEN		0x0020ULL
 /* DEVEPOLL_RING. */
 #define DEVEPOLL_FEATURE_RING		0x0040ULL
+/* DEVEPOLL_TAKE, by the fadvise entry. */
+#define DEVEPOLL_FEATURE_TAKE		0x0080ULL
+/*
+ * EPIOCSPARAMS and EPIOCGPARAMS, as for the files of epoll since Linux 6.9:
+ * a wait polls the network device of the set's sockets before it sleeps.
+ */
+#define DEVEPOLL_FEATURE_BUSY_POLL	0x0100ULL
 
 /**
  * struct devepoll_features - result of DEVEPOLL_FEATURES
@@ -701,28 +709,29 @@ struct devepoll_features {
  * write access: EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
  * DEVEPOLL_RING, DEVEPOLL_EPOLL_CTL and a DEVEPOLL_WAIT with changes.  The
  * following need read access: EP_POLL, EP_ISPOLLED, DEVEPOLL_WAIT,
- * DEVEPOLL_RING_WAIT and DEVEPOLL_EPOLL_WAIT.  mmap(2) needs read access.  The
- * first mapping at DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also
- * need write access (EACCES).  For an instance that can't be waited on, poll(2)
- * reports POLLERR, and adding it to another instance fails with EPERM.
+ * DEVEPOLL_RING_WAIT, DEVEPOLL_TAKE and DEVEPOLL_EPOLL_WAIT.  mmap(2) needs
+ * read access.  The first mapping at DEVEPOLL_MAP_EVENTS and each one at
+ * DEVEPOLL_MAP_RING also need write access (EACCES).  For an instance that
+ * can't be waited on, poll(2) reports POLLERR, and adding it to another
+ * instance fails with EPERM.
  */
 
 /**
- * DOC: fast path
+ * DOC: fadvise entry
  *
  * Every request of the device can also be made as ``fadvise64(fd, argument,
- * 0, request)``.  On this path, security modules do not check each call, just
- * as they do not check epoll_wait(2), which saves about 250 instructions.
+ * 0, request)``.  Through this entry, security modules do not check each call,
+ * just as they do not check epoll_wait(2), which saves about 250 instructions.
  * Access to the device was checked when it was opened.  The call fails with
  * EINVAL if the length is not 0, if the number for EP_ALLOC does not fit in an
  * int, or if EP_FREE has an argument.
  *
- * The module parameter fadvise can disable the fast path at any time.
+ * The module parameter fadvise can disable the entry at any time.
  * fadvise64(2) then fails these requests with EINVAL, as for any other device,
- * and programs must use ioctl(2).  DEVEPOLL_FEATURES reports whether the fast
- * path is enabled.
+ * and programs must use ioctl(2).  DEVEPOLL_FEATURES reports whether the entry
+ * is enabled.
  *
- * The fast path also takes the calls of epoll, with their own arguments.
+ * The fadvise entry also takes the calls of epoll, with their own arguments.
  * DEVEPOLL_EPOLL_WAIT takes the address of the struct epoll_event array as the
  * offset, and DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout in milliseconds) as
  * the length.  DEVEPOLL_EPOLL_CTL(op) takes the address of the struct
@@ -738,5 +747,25 @@ struct devepoll_features {
 #define DEVEPOLL_EPOLL_CTL(op)	(_IO(EP_IOC_MAGIC, 0x20) + (op))
 #define DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout_ms) \
 	((__u64)(__u32)(maxevents) << 32 | (__u32)(timeout_ms))
+
+/**
+ * define DEVEPOLL_TAKE - wait for events in mapped memory
+ *
+ * This is the short form of a DEVEPOLL_WAIT with DEVEPOLL_WAIT_MAPPED.  It has
+ * its arguments in registers, and exists as fadvise64(2) only: the offset is
+ * devepoll_wait_args.events, the place in the mapping, in bytes; the length is
+ * DEVEPOLL_EPOLL_WAIT_LEN(max_events, timeout in milliseconds), where a
+ * negative timeout means to wait indefinitely.  It costs least if all events
+ * are those of fds with DEVEPOLL_TRUST that are neither one-shot nor exclusive.
+ *
+ * Return: the number of events, or -1 with errno
+ * EBADF: the instance is not open for reading;
+ * EBUSY: it has another interface;
+ * EINTR: a signal was caught, or the caller is being killed;
+ * EINVAL: there is no mapping, the events are not within it or the offset is
+ * not a multiple of 16, max_events is 0 or too large, the fadvise entry is
+ * disabled, or the module is older than this request.
+ */
+#define DEVEPOLL_TAKE		_IO(EP_IOC_MAGIC, 0x24)
 
 #endif /* _UAPI_LINUX_DEVEPOLL_H */

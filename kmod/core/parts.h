@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Parts of an instance that other files keep.  All but the ring stand in the
+ * instance itself, not behind pointers, which each wake-up and each wait would
+ * follow.  The letters are those of the banner of instance.h.
+ */
+#ifndef DEVEPOLL_PARTS_H
+#define DEVEPOLL_PARTS_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/poll.h>
+#include <linux/rbtree.h>
+#include <linux/types.h>
+
+struct devepoll_event;
+struct dep_item;
+
+/**
+ * struct dep_pages - the two page sets, and the index of the one being filled
+ * @set: L: the page sets, in the kernel's address space
+ * @index: L: the item of each slot of the page set being filled
+ * @snapshot: L: number of the page set being filled; its lowest bit selects
+ *	@set
+ * @per_set: M+P: pages of one page set
+ * @pages: M+P: all pages: the first page set, the second, the index
+ * @base: M: where @pages are mapped for the kernel
+ */
+struct dep_pages {
+	struct pollfd *set[2];
+	struct dep_item **index;
+	u64 snapshot;
+	u32 per_set;
+	struct page **pages;
+	void *base;
+};
+
+/**
+ * struct dep_stats - the counters of a set; see struct devepoll_stats
+ * @adds: M
+ * @mods: M
+ * @dels: L
+ * @closes: L
+ * @wakes: L
+ * @asks: L
+ * @waits: M: calls that polled the files, in a set of the extended interface
+ * @handed: M: events that these returned
+ * @takes: L: other calls that took events
+ * @taken: L: events that these returned
+ */
+struct dep_stats {
+	u64 adds;
+	u64 mods;
+	u64 dels;
+	u64 closes;
+	u64 wakes;
+	u64 asks;
+	u64 waits;
+	u64 handed;
+	u64 takes;
+	u64 taken;
+};
+
+/**
+ * struct dep_area - pages for results of the extended interface, or of
+ * /dev/poll
+ * @pages: P until set, then const; in a set of /dev/poll P, and not changed
+ *	while dep_instance.mappings is not 0: the pages
+ * @base: as @pages: where they are mapped for the kernel
+ * @nr: as @pages: how many; 0 as long as there are none; read without a lock,
+ *	with acquire
+ * @slots: as @pages: how many results of /dev/poll there is room for
+ */
+struct dep_area {
+	struct page **pages;
+	void *base;
+	u32 nr;
+	u32 slots;
+};
+
+/**
+ * struct dep_ring - slot sets from which the program takes events without a
+ * call; see ring.c
+ * @word: const: the word that the program exchanges; only compared
+ * @expected: L: its value unless the program has written it since
+ * @gen: L: number of the set being filled: incremented each time that the
+ *	program is seen to have taken a set
+ * @set: L: the set being filled
+ * @items: L: the item of each of its slots, or NULL if it was withdrawn
+ * @slots: const: all sets, in the kernel's address space
+ * @nr_sets: const: how many
+ * @room: const: slots of one set
+ * @told: L: closed items whose last event is in a slot, by dep_item.ready
+ * @pages: const: the word, the slots, @items
+ * @nr_pages: const: how many
+ * @slot_pages: const: how many of them are for the slots; they follow the first
+ */
+struct dep_ring {
+	atomic64_t *word;
+	u64 expected;
+	u64 gen;
+	struct devepoll_event *set;
+	struct dep_item **items;
+	struct devepoll_event *slots;
+	u32 nr_sets;
+	u32 room;
+	struct list_head told;
+	struct page **pages;
+	u32 nr_pages;
+	u32 slot_pages;
+};
+
+/**
+ * struct dep_waiters - the waiters that sleep
+ * @waiters: L: in the order in which they came
+ * @hungry: L: waiters that want more than one event, by how many they want
+ */
+struct dep_waiters {
+	struct list_head waiters;
+	struct rb_root_cached hungry;
+};
+
+/**
+ * struct dep_turns - the turns of a set of 2001; see turn.h
+ * @now: L: how many times events were handed out
+ * @open: L: the last turn after which a wait is known to have begun
+ * @reader: L: the thread that got the events of the last turn, by its number in
+ *	the initial namespace
+ * @reader_is_process: L: the events went to an io_uring worker, so @reader
+ *	is the first thread of its process, which may end before the others
+ * @reader_start: L: when it began, since thread numbers are reused
+ * @reader_mm: L: its address space, to compare, never to dereference
+ */
+struct dep_turns {
+	u64 now;
+	u64 open;
+	pid_t reader;
+	bool reader_is_process;
+	u64 reader_start;
+	const void *reader_mm;
+};
+
+/**
+ * struct dep_living - an owner of items that was found alive since a
+ * descriptor of the set was closed last; see owner.c
+ * @owner: L: by its dep_item.owner; or 0
+ * @born: L: its dep_item.owner_born
+ * @until: L: how long that counts, in jiffies
+ */
+struct dep_living {
+	pid_t owner;
+	u64 born;
+	unsigned long until;
+};
+
+/**
+ * struct dep_busy - busy polling of network devices; see set/busy.c
+ * @usecs: for how long, in microseconds; 0: not at all
+ * @budget: how many packets at once; 0 means BUSY_POLL_BUDGET
+ * @prefer: interrupts of the device are held back meanwhile
+ * @queue: the queue to poll (its NAPI id), or 0 if none is known
+ * @next: the number at which the search for a queue goes on
+ *
+ * All are read and written without a lock: each is as good as any other.
+ */
+struct dep_busy {
+	u32 usecs;
+	u16 budget;
+	bool prefer;
+	unsigned int queue;
+	unsigned int next;
+};
+
+/**
+ * struct dep_nesting - the sets in a set, and around it
+ * @inner: lock of nest.c: the sets in this set
+ * @outer: lock of nest.c: the sets that this set is in
+ * @nr_outer: lock of nest.c: how many; read without it as a hint
+ * @visited: lock of nest.c: the last search that visited this set
+ * @height: lock of nest.c: what that search found
+ */
+struct dep_nesting {
+	struct list_head inner;
+	struct list_head outer;
+	u32 nr_outer;
+	u64 visited;
+	u32 height;
+};
+
+#endif /* DEVEPOLL_PARTS_H */

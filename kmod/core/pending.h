@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Are events pending in a set, or files to be polled? */
+#ifndef DEVEPOLL_PENDING_H
+#define DEVEPOLL_PENDING_H
+
+#include <linux/devepoll.h>
+
+#include "core/instance.h"
+
+/**
+ * dep_instance_ring() - the ring of a set
+ * @inst: the instance; not locked
+ *
+ * Return: the ring, which stays as long as the instance, or NULL.
+ */
+static inline struct dep_ring *
+dep_instance_ring(const struct dep_instance *inst)
+{
+	/* Pairs with dep_ring_make(). */
+	return smp_load_acquire(&inst->ring);
+}
+
+/**
+ * dep_instance_has_events() - do events wait in the sink?
+ * @inst: the instance, locked for a true answer, not locked for a hint
+ *
+ * Return: true if so; false if the program has taken them out of the ring.
+ */
+static inline bool dep_instance_has_events(const struct dep_instance *inst)
+{
+	const struct dep_ring *ring;
+
+	if (likely(!READ_ONCE(inst->pending)))
+		return false;
+	ring = dep_instance_ring(inst);
+	/* A post changes the word first, and then what is expected there. */
+	return !ring || atomic64_read(ring->word) & DEVEPOLL_RING_COUNT;
+}
+
+/**
+ * dep_instance_has_work() - is there anything for a waiter to do?
+ * @inst: the instance; the answer is exact if it is locked, or else a hint
+ *
+ * Return: true if events are pending or files have to be polled.
+ */
+static inline bool dep_instance_has_work(const struct dep_instance *inst)
+{
+	return dep_instance_has_events(inst) ||
+	       READ_ONCE(inst->ready.next) != &inst->ready;
+}
+
+#endif /* DEVEPOLL_PENDING_H */

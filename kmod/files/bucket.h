@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The buckets of the table of watches. */
+#ifndef DEVEPOLL_BUCKET_H
+#define DEVEPOLL_BUCKET_H
+
+#include <linux/hash.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+
+struct file;
+
+/**
+ * struct dep_bucket - one bucket of the table of watches
+ * @watches: B: the watches; the first pointer is also read without the lock
+ * @lock: lock number 3
+ */
+struct dep_bucket {
+	struct hlist_head watches;
+	/* B: the bucket; nests wait-queue heads, W and L. */
+	spinlock_t lock;
+};
+
+extern struct dep_bucket *dep_watch_table;
+extern unsigned int dep_watch_table_bits;
+
+/**
+ * dep_watch_bucket() - the bucket of a file
+ * @file: the file, to be taken as an address
+ *
+ * Return: the bucket, whether or not the file is watched.
+ */
+static inline struct dep_bucket *dep_watch_bucket(const struct file *file)
+{
+	return &dep_watch_table[hash_ptr(file, dep_watch_table_bits)];
+}
+
+/**
+ * dep_watch_maybe() - may this file be watched?
+ * @file: a file that is being released
+ *
+ * Pairs with the barrier in the tear-down of a watch: whoever sees no watch
+ * also sees that no wait queue of the file has an entry of ours.  No watch can
+ * be added any more, since adding takes a reference on the file.
+ *
+ * Return: false if it is not watched.
+ */
+static inline bool dep_watch_maybe(const struct file *file)
+{
+	/* Pairs with smp_mb() in dep_watch_detach(). */
+	return smp_load_acquire(&dep_watch_bucket(file)->watches.first);
+}
+
+#endif /* DEVEPOLL_BUCKET_H */

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Busy polling: a call that would sleep first polls the network device that
+ * feeds the set's sockets, for the time that the program has set.
+ *
+ * epoll learns from each wake-up which queue of which device (which NAPI) the
+ * socket is fed by.  Here a wake-up does nothing for this: a call that knows no
+ * queue looks for a socket that has one, among a few files of the set, and the
+ * next call continues there.  A queue that brought nothing is forgotten.
+ */
+#include <linux/ktime.h>
+#include <linux/net.h>
+#include <linux/sched/signal.h>
+#include <net/busy_poll.h>
+#include <net/sock.h>
+
+#include "core/compat.h"
+#include "core/item.h"
+#include "core/limits.h"
+#include "core/worker.h"
+#include "set/busy.h"
+
+/* One call that polls: whether there is news, and until when. */
+struct busy_call {
+	const struct dep_instance *inst;
+	u32 seen;
+	ktime_t until;
+};
+
+static bool busy_has_news(const struct busy_call *call)
+{
+	const struct dep_instance *inst = call->inst;
+
+	/* Hints: the caller looks again under L. */
+	return data_race(READ_ONCE(inst->nr_ready)) != call->seen ||
+	       (!READ_ONCE(inst->extended) && READ_ONCE(inst->pending));
+}
+
+static bool busy_is_over(void *arg, unsigned long start)
+{
+	const struct busy_call *call = arg;
+
+	return busy_has_news(call) || signal_pending(current) ||
+	       ktime_compare(ktime_get(), call->until) >= 0;
+}
+
+/* The queue that feeds a file, or 0. */
+static unsigned int busy_queue_of(struct file *file)
+{
+	const struct socket *sock = sock_from_file(file);
+	const struct sock *sk = sock ? READ_ONCE(sock->sk) : NULL;
+	unsigned int queue = sk ? READ_ONCE(sk->sk_napi_id) : 0;
+
+	/* Smaller numbers are those of processors. */
+	return queue >= MIN_NAPI_ID ? queue : 0;
+}
+
+/*
+ * Looks at the first file from a number on; false if there is none.  @fd is set
+ * to its number, and @queue to the queue that feeds it.
+ */
+static bool busy_look(struct dep_instance *inst, unsigned int *fd,
+		      unsigned int *queue)
+{
+	struct file *file = NULL;
+	struct dep_item *item;
+
+	spin_lock_irq(&inst->lock);
+	item = dep_fdmap_next(&inst->interest, fd);
+	/* It may be buried, and its last reference may be gone. */
+	if (item && item->file && dep_file_get(item->file))
+		file = item->file;
+	spin_unlock_irq(&inst->lock);
+	if (!file)
+		return item;
+	*queue = busy_queue_of(file);
+	if (unlikely(!dep_file_put_not_last(file)))
+		dep_worker_fput(file);
+	return true;
+}
+
+static unsigned int busy_find_queue(struct dep_instance *inst)
+{
+	unsigned int start = READ_ONCE(inst->busy.next), fd = start;
+	unsigned int queue = 0, looks = 0;
+
+	while (!queue && looks++ < DEP_BUSY_LOOKS) {
+		if (busy_look(inst, &fd, &queue))
+			fd++;
+		else if (start)
+			start = fd = 0;
+		else
+			break;
+	}
+	WRITE_ONCE(inst->busy.next, fd);
+	return queue;
+}
+
+/**
+ * dep_busy_poll_for() - dep_busy_poll() of a set whose program wants it
+ * @inst: the instance
+ * @deadline: as there
+ * @seen: as there
+ *
+ * Context: process, with nothing held; may call cond_resched().
+ */
+void dep_busy_poll_for(struct dep_instance *inst, ktime_t deadline, u32 seen)
+{
+	unsigned int queue = READ_ONCE(inst->busy.queue);
+	struct busy_call call = { .inst = inst, .seen = seen };
+
+	if (busy_has_news(&call) || ktime_compare(ktime_get(), deadline) >= 0)
+		return;
+	if (!queue)
+		queue = busy_find_queue(inst);
+	if (!queue)
+		return;
+	call.until = min(deadline,
+			 ktime_add_us(ktime_get(),
+				      READ_ONCE(inst->busy.usecs)));
+	napi_busy_loop(queue, busy_is_over, &call, READ_ONCE(inst->busy.prefer),
+		       READ_ONCE(inst->busy.budget) ?: BUSY_POLL_BUDGET);
+	WRITE_ONCE(inst->busy.queue, busy_has_news(&call) ? queue : 0);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the fast paths of waits have in common: how they tell how far they came,
+ * and how a pass continues there.
+ */
+#ifndef DEVEPOLL_FAST_CALL_H
+#define DEVEPOLL_FAST_CALL_H
+
+#include <linux/bits.h>
+#include <linux/lockdep.h>
+#include <linux/types.h>
+
+#include "core/instance.h"
+#include "core/trace.h"
+#include "core/waiter.h"
+#include "set/ready.h"
+#include "set/waiting.h"
+#include "sinks/results.h"
+
+/*
+ * What taking events returns: how many; that there may be more for a pass; that
+ * memory was not there; and, above, the number of the pass.
+ */
+#define FAST_NR		((1U << 30) - 1)
+#define FAST_FAULT	BIT(30)
+#define FAST_REST	BIT(31)
+#define FAST_PASS	32
+
+/* Wakes another waiter for what is left. */
+static __always_inline void fast_wake(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	if (inst->nr_waiters && dep_instance_lacks_room(inst))
+		dep_instance_wake(inst);
+}
+
+/* Prepares a pass that continues where the fast path has stopped. */
+static inline void fast_resume(struct dep_results *results, u64 collected)
+{
+	if (!(collected & FAST_REST))
+		return;
+	results->nr = collected & FAST_NR;
+	results->pass = collected >> FAST_PASS;
+	results->again = collected & FAST_FAULT;
+}
+
+/* Does a call end with what it took? */
+static __always_inline bool fast_ends(struct dep_instance *inst,
+				      u64 collected, int timeout_ms)
+{
+	/* Negative if FAST_REST is set. */
+	int nr = collected;
+
+	if (likely(nr > 0)) {
+		trace_devepoll_harvest(inst, nr);
+		return true;
+	}
+	return !nr && !timeout_ms;
+}
+
+/* The rest of a dep_results.collect, of a call that has slept. */
+static __always_inline int fast_go_on(struct dep_instance *inst,
+				      struct dep_results *results,
+				      u64 collected)
+{
+	if (likely((int)collected > 0)) {
+		trace_devepoll_harvest(inst, (int)collected);
+		return collected;
+	}
+	if (!(collected & FAST_REST))
+		return 0;
+	fast_resume(results, collected);
+	return dep_ready_collect(inst, results);
+}
+
+/* The rest of a call: items that are not ordinary, or a sleep. */
+static __always_inline int fast_continue(struct dep_instance *inst,
+					 struct dep_results *results,
+					 int timeout_ms, u64 collected)
+{
+	struct dep_waiting waiting = {
+		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
+	};
+
+	fast_resume(results, collected);
+	if (results->nr)
+		return dep_ready_collect(inst, results);
+	return dep_waiting_collect(&waiting, inst, results);
+}
+
+#endif /* DEVEPOLL_FAST_CALL_H */

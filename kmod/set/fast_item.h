@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ordinary items, and what the fast path of epoll_wait(2) does with each.
+ */
+#ifndef DEVEPOLL_FAST_ITEM_H
+#define DEVEPOLL_FAST_ITEM_H
+
+#include <linux/fs.h>
+#include <linux/poll.h>
+#include <linux/types.h>
+
+/* This header needs the others. */
+#include <linux/eventpoll.h>
+
+#include "core/compat.h"
+#include "core/item.h"
+#include "set/owner.h"
+
+/* An item with one of these modes is not ordinary. */
+#define FAST_ODD (DEP_MODE_TRUST | DEP_MODE_CLOSED | DEP_MODE_STAY | \
+		  DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING | \
+		  DEP_MODE_ONESHOT | DEP_MODE_EXCLUSIVE)
+
+/* Can this item be taken here? */
+static __always_inline bool fast_is_ordinary(const struct dep_item *item,
+					     struct dep_owner_table table)
+{
+	return likely(!(item->mode & FAST_ODD)) && dep_owner_knows(item, table);
+}
+
+/* Off the list: a wake-up from now on puts it back. */
+static __always_inline bool fast_take_item(struct dep_item *item)
+{
+	item->ready.next = &item->ready;
+	dep_item_forget(item);
+	/* If the last reference is gone, the item soon will be, too. */
+	return dep_file_get(item->file);
+}
+
+static __always_inline u32 fast_poll_item(const struct dep_item *item,
+					  poll_table *table)
+{
+	struct file *file = item->file;
+
+	/* dep_item_key(), for a set that is not of 2001. */
+	table->_key = (__force __poll_t)
+		(item->events | (item->mode & ~DEP_MODE_OWN));
+	/* vfs_poll(), of a file that has a ->poll(): see interest_check(). */
+	return item->events & (__force u32)file->f_op->poll(file, table);
+}
+
+#endif /* DEVEPOLL_FAST_ITEM_H */

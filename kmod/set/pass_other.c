@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Items of a pass whose file is not polled: trusted, closed and stale ones, and
+ * numbers of /dev/poll that name no file.  Read pass.c first.
+ */
+#include <linux/poll.h>
+
+#include <linux/devepoll.h>
+
+#include "core/compat.h"
+#include "core/fdmap.h"
+#include "core/item.h"
+#include "core/trace.h"
+#include "files/table.h"
+#include "set/pass_other.h"
+#include "sinks/results.h"
+
+/**
+ * dep_pass_put_back() - put an item back on the ready list
+ * @pass: the pass that took it; its instance is locked
+ * @item: the item
+ *
+ * It comes to the tail of the list, or to its head if this pass comes again.
+ */
+void dep_pass_put_back(struct dep_pass *pass, struct dep_item *item)
+{
+	struct dep_instance *inst = pass->inst;
+
+	dep_item_list(item);
+	if (!pass->err)
+		return;
+	item->pass = 0;
+	list_move(&item->ready, &inst->ready);
+}
+
+/**
+ * dep_pass_take_other() - fill in an item whose file is not polled
+ * @pass: the pass; its instance is locked
+ * @item: the item, off the ready list
+ * @ask: what to fill in; its @revents are what the keys told
+ * @stale: the number does not name the file any more
+ *
+ * Return: false if there is no event, so that its place is free.
+ */
+bool dep_pass_take_other(struct dep_pass *pass, struct dep_item *item,
+			 struct dep_ask *ask, bool stale)
+{
+	struct dep_results *results = pass->results;
+
+	if (item->mode & DEP_MODE_STAY) {
+		ask->kind = ASK_NVAL;
+		ask->revents = (__force u16)EPOLLNVAL;
+		return true;
+	}
+	if (item->mode & DEP_MODE_CLOSED) {
+		ask->kind = ASK_CLOSED;
+		ask->revents = DEVEPOLL_CLOSED;
+		return true;
+	}
+	if (stale) {
+		trace_devepoll_close(item);
+		pass->inst->stats.closes++;
+		dep_item_unhook(item);
+		ask->kind = ASK_STALE;
+		ask->revents = item->mode & DEP_MODE_TELL_CLOSED ?
+			       DEVEPOLL_CLOSED : 0;
+		return true;
+	}
+	if (!ask->revents)
+		return false;
+	if (results && item->mode & DEP_MODE_ONESHOT)
+		item->events = 0;
+	item->chosen = false;
+	ask->kind = ASK_TOLD;
+	return true;
+}
+
+/**
+ * dep_pass_take_spent() - fill in a one-shot item that an event has disabled
+ * @item: the item, off the ready list
+ * @ask: what to fill in
+ *
+ * The event was in the ring, from where the pass has it: it must not be lost,
+ * even if it is over.
+ *
+ * Return: as dep_pass_take_other().
+ */
+bool dep_pass_take_spent(struct dep_item *item, struct dep_ask *ask)
+{
+	*ask = (struct dep_ask) {
+		.item = item,
+		.data = item->data,
+		.fd = item->fd,
+		.kind = ASK_TOLD,
+		.revents = item->revents,
+		.chosen = item->chosen,
+	};
+	item->revents = 0;
+	item->chosen = false;
+	return ask->revents;
+}
+
+/**
+ * dep_pass_finds() - is an item that was taken still in the set?
+ * @inst: the instance, locked
+ * @ask: the item, which may have been freed: it is not dereferenced
+ *
+ * Return: true if so.
+ */
+bool dep_pass_finds(const struct dep_instance *inst, const struct dep_ask *ask)
+{
+	struct dep_item *item = dep_fdmap_find(&inst->interest, ask->fd);
+
+	while (item && item != ask->item)
+		item = item->peer;
+	return item;
+}
+
+/**
+ * dep_pass_settle_other() - decide about an item whose file was not polled
+ * @pass: the pass; its instance is locked
+ * @ask: the item, which has no file or may have gone with its file
+ */
+void dep_pass_settle_other(struct dep_pass *pass, const struct dep_ask *ask)
+{
+	struct dep_instance *inst = pass->inst;
+	struct dep_item *item = ask->item;
+
+	switch (ask->kind) {
+	case ASK_NVAL:
+		/* M is held, so nobody has removed it. */
+		if (ask->sent)
+			dep_item_list(item);
+		else
+			dep_pass_put_back(pass, item);
+		break;
+	case ASK_TOLD:
+		/* M is held, so no other item can have this number. */
+		if (ask->sent || !dep_pass_finds(inst, ask))
+			break;
+		item->events = ask->events;
+		item->revents |= ask->revents;
+		item->chosen |= ask->chosen;
+		dep_pass_put_back(pass, item);
+		break;
+	case ASK_CLOSED:
+		if (!ask->sent)
+			dep_pass_put_back(pass, item);
+		break;
+	}
+}
+
+/**
+ * dep_pass_drop() - free an item that has left the set
+ * @pass: the pass
+ * @ask: the item, which the pass owns
+ *
+ * Context: process, with nothing held but dep_instance.mtx.
+ */
+void dep_pass_drop(struct dep_pass *pass, struct dep_ask *ask)
+{
+	struct dep_item *item = ask->item;
+	struct dep_leaf *leaf;
+
+	if (ask->kind == ASK_CLOSED) {
+		if (ask->sent)
+			dep_item_discard(item);
+		return;
+	}
+	dep_watch_detach(item);
+	if (ask->sent || !(item->mode & DEP_MODE_TELL_CLOSED)) {
+		dep_item_free(item);
+		return;
+	}
+	item->pass = 0;
+	spin_lock_irq(&pass->inst->lock);
+	leaf = dep_item_close(item);
+	spin_unlock_irq(&pass->inst->lock);
+	dep_fdmap_free_leaf(leaf);
+	pass->over = false;
+}
