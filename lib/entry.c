@@ -4,11 +4,10 @@
  *
  * A call that succeeds makes one system call.  After an error, the functions
  * find out whether the file is the device at all, whether a system call filter
- * refused the fast path, and which of two errors epoll would have reported.
+ * refused the fadvise entry, and which of two errors epoll would have reported.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -18,9 +17,6 @@
 
 /* The smallest size of a page. */
 #define PAGE_LEAST	4096
-
-/* The maximum that epoll_wait(2) takes. */
-#define EPOLL_MAX_EVENTS (INT_MAX / (int)sizeof(struct epoll_event))
 
 /* The bits of an event that have a meaning. */
 #define EPOLL_BITS	(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
@@ -45,9 +41,9 @@ static bool has_device_number(int fd)
 }
 
 /*
- * The parameter of the module had disabled the fast path when this was last
- * checked.  This is a guess that saves a check: if the fast path has been
- * enabled again, a request through ioctl(2) has the same result.
+ * The parameter of the module had disabled the fadvise entry when this was last
+ * checked.  This is a guess that saves a check: if the entry has been enabled
+ * again, a request through ioctl(2) has the same result.
  */
 static atomic_bool fadvise_is_off;
 
@@ -90,8 +86,8 @@ static bool is_off_by_guess(void)
 }
 
 /*
- * Does EINVAL only mean that the fast path is disabled?  If the guess is wrong,
- * the request through ioctl(2) reveals it.
+ * Does EINVAL only mean that the fadvise entry is disabled?  If the guess is
+ * wrong, the request through ioctl(2) reveals it.
  */
 static bool is_shut(int fd, long ret)
 {
@@ -171,7 +167,7 @@ long devepoll_entry_request(int fd, unsigned int request, void *arg)
 	if (is_refused(ret) && is_off_by_guess() &&
 	    !devepoll_entry_is_device(fd))
 		return -ENOTTY;
-	/* This was the first request that found the fast path disabled. */
+	/* This was the first request that found the entry disabled. */
 	if (ret == -EINVAL && is_off_by_guess())
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
 	return ret;
@@ -214,7 +210,7 @@ int devepoll_entry_open(int cloexec)
  * @event: as for epoll_ctl(2)
  * @flags: DEVEPOLL_TRUST or 0
  *
- * Return: as devepoll_entry_ctl().
+ * Return: as entry_ctl().
  */
 long devepoll_entry_change(int epfd, int op, int fd,
 			   const struct epoll_event *event, unsigned int flags)
@@ -242,30 +238,27 @@ long devepoll_entry_change(int epfd, int op, int fd,
 }
 
 /**
- * devepoll_entry_ctl() - epoll_ctl(2) on the device
- * @epfd: the device
- * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
- * @fd: the number
- * @event: as for epoll_ctl(2)
+ * devepoll_entry_ctl_error() - find out why a change failed
+ * @ret: the result of the change; if @op is none of epoll's, there was none
+ * @epfd: as for entry_ctl()
+ * @op: as for entry_ctl()
+ * @fd: as for entry_ctl()
+ * @event: as for entry_ctl()
  *
- * Return: 0, or
- * -ENOTTY: @epfd is not the device;
- * or an error of epoll_ctl(2).
+ * If a system call filter refuses the fadvise entry, or the module has disabled
+ * it, this function makes the change in another way.
+ *
+ * Return: as entry_ctl().
  */
-long devepoll_entry_ctl(int epfd, int op, int fd, struct epoll_event *event)
+long devepoll_entry_ctl_error(long ret, int epfd, int op, int fd,
+			      struct epoll_event *event)
 {
-	long ret;
-
 	/*
 	 * Other numbers would make other requests.  epoll refuses them for any
 	 * file, after all its other checks.
 	 */
-	if (op < EPOLL_CTL_ADD || op > EPOLL_CTL_MOD)
+	if (!is_epoll_op(op))
 		return raw_call(SYS_epoll_ctl, epfd, op, fd, (long)event, 0, 0);
-
-	ret = fadvise_entry(epfd, event, fd, DEVEPOLL_EPOLL_CTL(op));
-	if (ret >= 0)
-		return ret;
 	if (is_refused(ret) || is_shut(epfd, ret))
 		return devepoll_entry_change(epfd, op, fd, event, 0);
 	/* epoll reads the event before it looks up the instance. */
@@ -290,15 +283,15 @@ static long wait_error(const struct entry_wait *wait, long ret)
 }
 
 /**
- * devepoll_entry_wait_error() - find out why a wait on the fast path failed
+ * devepoll_entry_wait_error() - find out why a wait through the entry failed
  * @ret: the result of the wait
  * @epfd: as for entry_wait()
  * @events: as for entry_wait()
  * @maxevents: as for entry_wait()
  * @timeout: as for entry_wait()
  *
- * If a system call filter refuses the fast path, or the module has disabled it,
- * this function makes the wait in another way.
+ * If a system call filter refuses the fadvise entry, or the module has disabled
+ * it, this function makes the wait in another way.
  *
  * Return: as entry_wait().
  */
@@ -343,7 +336,7 @@ long devepoll_entry_pwait(int epfd, const struct entry_wait *wait)
 	if (wait->sigmask && wait->sigsetsize == KERNEL_SIGSET_SIZE)
 		args.sigsetsize = KERNEL_SIGSET_SIZE;
 	/* 0 fails.  The maximum of epoll is larger than that of the device. */
-	if (wait->maxevents > 0 && wait->maxevents <= EPOLL_MAX_EVENTS)
+	if (wait->maxevents > 0 && wait->maxevents <= ENTRY_MAX_EVENTS)
 		args.max_events = wait->maxevents;
 	if (args.max_events > DEVEPOLL_MAX_EVENTS)
 		args.max_events = DEVEPOLL_MAX_EVENTS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
  * The entry into the kernel, shared by the library and the preload library:
- * system calls that do not set errno, the fast path of the device, and the
+ * system calls that do not set errno, the fadvise entry of the device, and the
  * calls of epoll on it.
  *
  * All functions return a negative errno, keep no state except one guess, take
@@ -11,10 +11,13 @@
 #ifndef DEVEPOLL_ENTRY_H
 #define DEVEPOLL_ENTRY_H
 
+#include <limits.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -62,7 +65,6 @@ DEVEPOLL_HIDDEN long devepoll_raw_call(long nr, long a, long b, long c, long d,
 
 #else
 
-#include <errno.h>
 #include <unistd.h>
 
 /* The preload library can't use this, because it replaces syscall(). */
@@ -79,6 +81,29 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 #if !defined(__x86_64__) || defined(__ILP32__)
 #define raw_call4(nr, a, b, c, d)	raw_call(nr, a, b, c, d, 0, 0)
 #endif
+
+/* mmap(2), at a fixed address if there is one; NULL and a negative errno. */
+static inline void *raw_map(void *at, size_t size, int prot, int flags, int fd,
+			    uint64_t offset, int *err)
+{
+	long ret;
+
+	if (at)
+		flags |= MAP_FIXED;
+#ifdef __LP64__
+	ret = raw_call(SYS_mmap, (long)at, size, prot, flags, fd, offset);
+#else
+	ret = raw_call(SYS_mmap2, (long)at, size, prot, flags, fd,
+		       offset >> 12);
+#endif
+	*err = ret < 0 && ret >= -4095 ? ret : 0;
+	return *err ? NULL : (void *)ret;
+}
+
+static inline void raw_unmap(void *address, size_t size)
+{
+	raw_call(SYS_munmap, (long)address, size, 0, 0, 0, 0);
+}
 
 /* fadvise64(2); if a long has 32 bits, the 64-bit arguments are split. */
 static inline long fadvise_entry(int fd, const void *offset, int64_t len,
@@ -111,6 +136,9 @@ kernel_time(const struct timespec *from, struct __kernel_timespec *copy)
 #endif
 }
 
+/* The maximum that epoll_wait(2) takes. */
+#define ENTRY_MAX_EVENTS	(INT_MAX / (int)sizeof(struct epoll_event))
+
 /* The size of a signal mask for the kernel. */
 #define KERNEL_SIGSET_SIZE	8
 
@@ -136,8 +164,9 @@ DEVEPOLL_HIDDEN int devepoll_entry_open(int cloexec);
 DEVEPOLL_HIDDEN long devepoll_entry_change(int epfd, int op, int fd,
 					   const struct epoll_event *event,
 					   unsigned int flags);
-DEVEPOLL_HIDDEN long devepoll_entry_ctl(int epfd, int op, int fd,
-					struct epoll_event *event);
+DEVEPOLL_HIDDEN long devepoll_entry_ctl_error(long ret, int epfd, int op,
+					      int fd,
+					      struct epoll_event *event);
 DEVEPOLL_HIDDEN long devepoll_entry_wait_error(long ret, int epfd,
 					       struct epoll_event *events,
 					       int maxevents, int timeout);
@@ -145,6 +174,41 @@ DEVEPOLL_HIDDEN long devepoll_entry_pwait(int epfd,
 					  const struct entry_wait *wait);
 DEVEPOLL_HIDDEN long
 devepoll_entry_timeout(const struct __kernel_timespec *timeout, int64_t *ns);
+
+static inline bool is_epoll_op(int op)
+{
+	return op >= EPOLL_CTL_ADD && op <= EPOLL_CTL_MOD;
+}
+
+/* The part of entry_ctl() that suffices where nothing is wrong. */
+static inline long entry_ctl_fast(int epfd, int op, int fd,
+				  struct epoll_event *event)
+{
+	if (__builtin_expect(!is_epoll_op(op), 0))
+		return -EINVAL;
+	return fadvise_entry(epfd, event, fd, DEVEPOLL_EPOLL_CTL(op));
+}
+
+/**
+ * entry_ctl() - epoll_ctl(2) on the device
+ * @epfd: the device
+ * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
+ * @fd: the number
+ * @event: as for epoll_ctl(2)
+ *
+ * Return: 0, or
+ * -ENOTTY: @epfd is not the device;
+ * or an error of epoll_ctl(2).
+ */
+static inline long entry_ctl(int epfd, int op, int fd,
+			     struct epoll_event *event)
+{
+	long ret = entry_ctl_fast(epfd, op, fd, event);
+
+	if (__builtin_expect(ret >= 0, 1))
+		return ret;
+	return devepoll_entry_ctl_error(ret, epfd, op, fd, event);
+}
 
 /**
  * entry_wait() - epoll_wait(2) on the device

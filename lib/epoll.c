@@ -47,13 +47,23 @@ static long ctl_on_other(int epfd, int op, int fd, struct epoll_event *event)
 			0);
 }
 
-int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+/* The slow half of devepoll_epoll_ctl(): errors. */
+static __attribute__((noinline)) int
+ctl_slow(long ret, int epfd, int op, int fd, struct epoll_event *event)
 {
-	long ret = devepoll_entry_ctl(epfd, op, fd, event);
-
+	ret = devepoll_entry_ctl_error(ret, epfd, op, fd, event);
 	if (ret == -ENOTTY)
 		ret = ctl_on_other(epfd, op, fd, event);
 	return result(ret);
+}
+
+int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+	long ret = entry_ctl_fast(epfd, op, fd, event);
+
+	if (__builtin_expect(ret >= 0, 1))
+		return ret;
+	return ctl_slow(ret, epfd, op, fd, event);
 }
 
 /* epoll checks the signal mask, and then fails other files with one error. */

@@ -4,12 +4,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "devepoll_events.h"
 
 #include "entry.h"
+
+#define NS_PER_MS	1000000
 
 int devepoll_events_open(unsigned int flags)
 {
@@ -132,16 +136,42 @@ void devepoll_events_unmap(struct devepoll_part *parts, unsigned int nr_parts)
 		       map_size(nr_parts, parts[0].max_events));
 }
 
-int devepoll_events_take(const struct devepoll_part *part, int64_t timeout)
+/* By DEVEPOLL_WAIT: of any module, with any timeout. */
+static __attribute__((noinline)) int take_long(const struct devepoll_part *part,
+					       int64_t timeout)
 {
 	struct devepoll_wait_args args = {
+		.events = part->offset,
+		.max_events = part->max_events,
 		.timeout = timeout,
 		.flags = DEVEPOLL_WAIT_MAPPED,
 	};
 
+	return devepoll_entry_request(part->fd, DEVEPOLL_WAIT, &args);
+}
+
+/* The timeout of DEVEPOLL_TAKE; false if that can't wait so long. */
+static bool ms_of_ns(int64_t timeout, int *ms)
+{
+	*ms = timeout < 0 ? -1 : 0;
+	if (timeout <= 0)
+		return true;
+	*ms = (int)(timeout / NS_PER_MS);
+	return timeout % NS_PER_MS == 0 && timeout / NS_PER_MS <= INT_MAX;
+}
+
+int devepoll_events_take(const struct devepoll_part *part, int64_t timeout)
+{
+	long ret;
+	int ms;
+
 	if (!part)
 		return -EINVAL;
-	args.events = part->offset;
-	args.max_events = part->max_events;
-	return devepoll_entry_request(part->fd, DEVEPOLL_WAIT, &args);
+	if (!ms_of_ns(timeout, &ms))
+		return take_long(part, timeout);
+	ret = fadvise_entry(part->fd, (void *)(uintptr_t)part->offset,
+			    DEVEPOLL_EPOLL_WAIT_LEN(part->max_events, ms),
+			    DEVEPOLL_TAKE);
+	/* After another error, nothing has happened yet. */
+	return ret >= 0 || ret == -EINTR ? ret : take_long(part, timeout);
 }

@@ -2,24 +2,24 @@
 /*
  * libdevepoll-preload.so: the epoll calls of a program, made on the device.
  *
- * This library keeps no list of its instances, so fork, exec, dup and close
- * need no care.  Instead, each call tries the device first.  A file that is not
- * the device fails this call without any effect, and epoll fails its calls for
- * the device in the same way.  A guess by fd number saves the first attempt for
- * instances of epoll.  The system calls bypass the C library, so they work
- * before any constructor has run, and whatever lock the caller holds.
+ * This library keeps no list of its instances, except of those with a ring
+ * (preload_ring.c), so fork, exec, dup and close need no care.  Instead, each
+ * call tries the device first.  A file that is not the device fails this call
+ * without any effect, and epoll fails its calls for the device in the same way.
+ * A guess by fd number saves the first attempt for instances of epoll.  The
+ * system calls bypass the C library, so they work before any constructor has
+ * run, and whatever lock the caller holds.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "cancel.h"
 #include "entry.h"
+#include "preload.h"
+#include "preload_report.h"
+#include "preload_ring.h"
+#include "preload_settings.h"
 #include "uring.h"
 
 /*
@@ -57,69 +57,15 @@ static void found_device(int epfd)
 	set_guess(epfd, FOUND_DEVICE);
 }
 
-/* The environment variables, as bits. */
-#define TRUST		0x1U	/* DEVEPOLL_TRUST */
-#define NO_FALLBACK	0x2U	/* DEVEPOLL_NO_FALLBACK */
-#define VERBOSE		0x4U	/* DEVEPOLL_VERBOSE */
-#define KNOWN		0x8U
-
-static atomic_uint settings;
-
-static unsigned int if_asked_for(const char *name, unsigned int bit)
-{
-	const char *value = secure_getenv(name);
-
-	return value && *value && strcmp(value, "0") != 0 ? bit : 0;
-}
-
-static unsigned int read_settings(void)
-{
-	return if_asked_for("DEVEPOLL_TRUST", TRUST) |
-	       if_asked_for("DEVEPOLL_NO_FALLBACK", NO_FALLBACK) |
-	       if_asked_for("DEVEPOLL_VERBOSE", VERBOSE);
-}
-
-/* Runs once, before the program: setenv(3) moves the strings of getenv(3). */
-static __attribute__((constructor)) void keep_settings(void)
-{
-	atomic_store_explicit(&settings, read_settings() | KNOWN,
-			      memory_order_relaxed);
-}
-
-/*
- * Other constructors may call this before ours has run.  For functions in
- * .preinit_array, no variable is set, because the C library does not have the
- * environment yet.
+/**
+ * devepoll_preload_create() - epoll_create1(2)
+ * @flags: as for epoll_create1(2)
+ *
+ * Return: as epoll_create1(2), with a negative errno, or an error of open(2).
  */
-static bool is_set(unsigned int bit)
-{
-	unsigned int known = atomic_load_explicit(&settings,
-						  memory_order_relaxed);
-
-	if (!known)
-		known = read_settings();
-	return known & bit;
-}
-
-/* Prints the message once per process. */
-static void tell_fallback(int err)
+long devepoll_preload_create(int flags)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
-	static const char begin[] = "libdevepoll-preload: " DEVEPOLL_NODE ": ";
-	static const char end[] = "; using epoll instead\n";
-	const char *why = strerrordesc_np(err);
-	const struct iovec iov[] = {
-		{ .iov_base = (void *)begin, .iov_len = sizeof(begin) - 1 },
-		{ .iov_base = (void *)why, .iov_len = why ? strlen(why) : 0 },
-		{ .iov_base = (void *)end, .iov_len = sizeof(end) - 1 },
-	};
-
-	if (!atomic_flag_test_and_set(&told))
-		raw_call(SYS_writev, STDERR_FILENO, (long)iov, 3, 0, 0, 0);
-}
-
-static long create(int flags)
-{
 	long err, fd;
 
 	if (flags & ~EPOLL_CLOEXEC)
@@ -127,34 +73,51 @@ static long create(int flags)
 	fd = devepoll_entry_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
 	if (fd >= 0) {
 		found_device(fd);
+		if (REPORTING)
+			devepoll_report_create(0);
+		if (devepoll_setting(SETTING_RING))
+			devepoll_preload_ring_open(fd);
 		return fd;
 	}
 	err = fd;
-	if (is_set(NO_FALLBACK))
+	if (devepoll_setting(SETTING_NO_FALLBACK))
 		return err;
 
 	fd = raw_call(SYS_epoll_create1, flags, 0, 0, 0, 0, 0);
 	if (fd < 0)
 		return fd;
 	set_guess(fd, FOUND_EPOLL);
-	if (is_set(VERBOSE))
-		tell_fallback(-err);
+	if (REPORTING)
+		devepoll_report_create(-err);
+	devepoll_tell_once(&told, DEVEPOLL_NODE, -err, "using epoll instead");
 	return fd;
 }
 
-static bool is_edge(int op, const struct epoll_event *event)
+/*
+ * Shall the kernel report what the wake-ups of the file name?  In a ring, an
+ * instance is not trusted: what it reports is often over when it is taken.
+ */
+static bool is_trusted(int epfd, int op, int fd,
+		       const struct epoll_event *event)
 {
-	return (op == EPOLL_CTL_ADD || op == EPOLL_CTL_MOD) &&
-	       devepoll_entry_readable(event, sizeof(*event)) &&
-	       (event->events & EPOLLET);
+	const bool trust = devepoll_setting(SETTING_TRUST);
+
+	if ((!trust && !preload_ring_of(epfd)) ||
+	    (op != EPOLL_CTL_ADD && op != EPOLL_CTL_MOD) ||
+	    !devepoll_entry_readable(event, sizeof(*event)) ||
+	    !(event->events & EPOLLET))
+		return false;
+	return trust || (!(event->events & (EPOLLONESHOT | EPOLLEXCLUSIVE)) &&
+			 !(guess(fd) == FOUND_DEVICE &&
+			   devepoll_entry_is_device(fd)));
 }
 
 static long ctl_on_device(int epfd, int op, int fd, struct epoll_event *event)
 {
-	if (is_set(TRUST) && is_edge(op, event))
+	if (is_trusted(epfd, op, fd, event))
 		return devepoll_entry_change(epfd, op, fd, event,
 					     DEVEPOLL_TRUST);
-	return devepoll_entry_ctl(epfd, op, fd, event);
+	return entry_ctl(epfd, op, fd, event);
 }
 
 static long pwait_on_device(int epfd, struct epoll_event *events, int maxevents,
@@ -254,9 +217,8 @@ long on_other(long nr, long a, long b, long c, long d, long e, long f)
 	return ret;
 }
 
-/* One of the calls of epoll on an instance of the device or of epoll. */
 static __always_inline
-long on_either(long nr, long a, long b, long c, long d, long e, long f)
+long on_whichever(long nr, long a, long b, long c, long d, long e, long f)
 {
 	long ret;
 
@@ -269,62 +231,163 @@ long on_either(long nr, long a, long b, long c, long d, long e, long f)
 	return on_other(nr, a, b, c, d, e, f);
 }
 
-/* Return from a system call in the same way as the C library. */
-static long result(long ret)
+/* One of the calls of epoll on an instance of the device or of epoll. */
+static __always_inline
+long on_either(long nr, long a, long b, long c, long d, long e, long f)
 {
-	if (ret >= 0 || ret < -4095)
-		return ret;
-	errno = -ret;
-	return -1;
+	long ret = on_whichever(nr, a, b, c, d, e, f);
+
+	if (REPORTING)
+		devepoll_report_call(nr, guess(a) == FOUND_DEVICE, ret);
+	return ret;
+}
+
+/**
+ * devepoll_preload_call() - a call of epoll on an instance
+ * @nr: the number of the system call
+ * @a: its first argument, the instance
+ * @b: its second argument
+ * @c: its third argument
+ * @d: its fourth argument
+ * @e: its fifth argument
+ * @f: its sixth argument
+ *
+ * Return: as the call, with a negative errno.
+ */
+long devepoll_preload_call(long nr, long a, long b, long c, long d, long e,
+			   long f)
+{
+	return on_either(nr, a, b, c, d, e, f);
 }
 
 int epoll_create(int size)
 {
-	return result(size > 0 ? create(0) : -EINVAL);
+	if (size <= 0)
+		return preload_result(-EINVAL);
+	return preload_result(devepoll_preload_create(0));
 }
 
 int epoll_create1(int flags)
 {
-	return result(create(flags));
+	return preload_result(devepoll_preload_create(flags));
 }
 
 int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
-	return result(on_either(SYS_epoll_ctl, epfd, op, fd, (long)event, 0,
-				0));
+	return preload_result(on_either(SYS_epoll_ctl, epfd, op, fd,
+					(long)event, 0, 0));
 }
 
-int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+/* Returns from a wait by a system call. */
+static int waited(int epfd, struct epoll_event *events, long ret)
+{
+	if (ret > 0 && preload_ring_of(epfd))
+		devepoll_preload_ring_written(events, ret);
+	return preload_result(ret);
+}
+
+static __attribute_noinline__
+int wait_by_call(int epfd, struct epoll_event *events, int maxevents,
+		 int timeout)
 {
 	int type = cancel_begin(timeout != 0);
 	long ret = on_either(SYS_epoll_wait, epfd, (long)events, maxevents,
 			     timeout, 0, 0);
 
 	cancel_end(type);
-	return result(ret);
+	return waited(epfd, events, ret);
+}
+
+/* Events that are in memory; -EAGAIN if a system call has to be made. */
+static long take(struct preload_ring *ring, int epfd,
+		 struct epoll_event *events, int maxevents, bool sleeps)
+{
+	bool drop;
+	long ret;
+
+	/* Also a wait that does not sleep is a cancellation point. */
+	pthread_testcancel();
+	ret = preload_ring_take(ring, epfd, events, maxevents, sleeps, &drop);
+	if (drop)
+		devepoll_preload_ring_drop_held(ring);
+	if (REPORTING && ret >= 0)
+		devepoll_report_taken(ret);
+	return ret;
+}
+
+static __attribute_noinline__
+int wait_among_threads(struct preload_ring *ring, int epfd,
+		       struct epoll_event *events, int maxevents, int timeout)
+{
+	long ret = take(ring, epfd, events, maxevents, timeout != 0);
+
+	return ret < 0 ? wait_by_call(epfd, events, maxevents, timeout) : ret;
+}
+
+/* The rest of a wait during which a thread or a handler dropped the ring. */
+static __attribute_noinline__
+int wait_and_drop(struct preload_ring *ring, long ret, int epfd,
+		  struct epoll_event *events, int maxevents, int timeout)
+{
+	devepoll_preload_ring_drop_held(ring);
+	return ret < 0 ? wait_by_call(epfd, events, maxevents, timeout) : ret;
+}
+
+int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+{
+	struct preload_ring *ring = preload_ring_of(epfd);
+	bool drop;
+	long ret;
+
+	if (!ring)
+		return wait_by_call(epfd, events, maxevents, timeout);
+	/* Nobody could cancel the only thread. */
+	if (!__libc_single_threaded)
+		return wait_among_threads(ring, epfd, events, maxevents,
+					  timeout);
+	ret = preload_ring_take(ring, epfd, events, maxevents, timeout != 0,
+				&drop);
+	if (REPORTING && ret >= 0)
+		devepoll_report_taken(ret);
+	if (drop)
+		return wait_and_drop(ring, ret, epfd, events, maxevents,
+				     timeout);
+	return ret < 0 ? wait_by_call(epfd, events, maxevents, timeout) : ret;
 }
 
 int epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
 		int timeout, const sigset_t *sigmask)
 {
-	int type = cancel_begin(timeout != 0);
-	long ret = on_either(SYS_epoll_pwait, epfd, (long)events, maxevents,
-			     timeout, (long)sigmask, KERNEL_SIGSET_SIZE);
+	int type;
+	long ret;
 
+	if (!sigmask)
+		return epoll_wait(epfd, events, maxevents, timeout);
+	type = cancel_begin(timeout != 0);
+	ret = on_either(SYS_epoll_pwait, epfd, (long)events, maxevents,
+			timeout, (long)sigmask, KERNEL_SIGSET_SIZE);
 	cancel_end(type);
-	return result(ret);
+	return waited(epfd, events, ret);
 }
 
 static int pwait2(int epfd, struct epoll_event *events, int maxevents,
 		  const struct __kernel_timespec *timeout,
 		  const sigset_t *sigmask)
 {
-	int type = cancel_begin(true);
-	long ret = on_either(SYS_epoll_pwait2, epfd, (long)events, maxevents,
-			     (long)timeout, (long)sigmask, KERNEL_SIGSET_SIZE);
+	struct preload_ring *ring = sigmask ? NULL : preload_ring_of(epfd);
+	long ret = -EAGAIN;
+	int64_t ns;
+	int type;
 
+	if (ring && !devepoll_entry_timeout(timeout, &ns))
+		ret = take(ring, epfd, events, maxevents, ns != 0);
+	if (ret >= 0)
+		return ret;
+	type = cancel_begin(true);
+	ret = on_either(SYS_epoll_pwait2, epfd, (long)events, maxevents,
+			(long)timeout, (long)sigmask, KERNEL_SIGSET_SIZE);
 	cancel_end(type);
-	return result(ret);
+	return waited(epfd, events, ret);
 }
 
 int epoll_pwait2(int epfd, struct epoll_event *events, int maxevents,
@@ -348,83 +411,6 @@ int __epoll_pwait2_time64(int epfd, struct epoll_event *events, int maxevents,
 			  const sigset_t *sigmask)
 {
 	return pwait2(epfd, events, maxevents, timeout, sigmask);
-}
-
-#endif
-
-/* A call of epoll or of io_uring, which can make calls of epoll. */
-static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
-{
-	switch (nr) {
-	case SYS_io_uring_setup:
-		return devepoll_uring_setup(a, (void *)b);
-	case SYS_io_uring_enter:
-		return devepoll_uring_enter(a, b, c, d, (const void *)e, f);
-	case SYS_io_uring_register:
-		return devepoll_uring_register(a, b, (void *)c, d);
-	case SYS_epoll_create:
-		return (int)a > 0 ? create(0) : -EINVAL;
-	case SYS_epoll_create1:
-		return create(a);
-	default:
-		return on_either(nr, a, b, c, d, e, f);
-	}
-}
-
-#ifdef __x86_64__
-
-/* syscall(), in syscall.S, jumps to these. */
-DEVEPOLL_HIDDEN long devepoll_syscall_of_epoll(long nr, long a, long b, long c,
-					       long d, long e, long f);
-DEVEPOLL_HIDDEN long devepoll_syscall_failed(long ret);
-
-long devepoll_syscall_of_epoll(long nr, long a, long b, long c, long d, long e,
-			       long f)
-{
-	return result(epoll_call(nr, a, b, c, d, e, f));
-}
-
-long devepoll_syscall_failed(long ret)
-{
-	return result(ret);
-}
-
-#else
-
-/*
- * This function, like any implementation of syscall(), may read more arguments
- * than there are.  raw_call.S makes the call.  On i386, its stack frame is the
- * same as that of syscall() in the C library, so a child of clone(2) that was
- * given a stack with such a frame finds what it expects.
- */
-long syscall(long nr, ...)
-{
-	long a, b, c, d, e, f;
-	va_list args;
-
-	va_start(args, nr);
-	a = va_arg(args, long);
-	b = va_arg(args, long);
-	c = va_arg(args, long);
-	d = va_arg(args, long);
-	e = va_arg(args, long);
-	f = va_arg(args, long);
-	va_end(args);
-
-	switch (nr) {
-	case SYS_epoll_create:
-	case SYS_epoll_create1:
-	case SYS_epoll_ctl:
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-	case SYS_io_uring_setup:
-	case SYS_io_uring_enter:
-	case SYS_io_uring_register:
-		return result(epoll_call(nr, a, b, c, d, e, f));
-	default:
-		return result(raw_call(nr, a, b, c, d, e, f));
-	}
 }
 
 #endif

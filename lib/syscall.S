@@ -26,6 +26,10 @@ syscall:
 	epolls	SYS_epoll_pwait2
 	epolls	SYS_epoll_create1
 	epolls	SYS_epoll_create
+	epolls	SYS_close
+	epolls	SYS_close_range
+	epolls	SYS_dup2
+	epolls	SYS_dup3
 	/* The three numbers of io_uring are consecutive. */
 	leaq	-SYS_io_uring_setup(%rdi), %rax
 	cmpq	$SYS_io_uring_register - SYS_io_uring_setup, %rax

@@ -4,17 +4,16 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 
 #include <linux/devepoll.h>
 
-#include "internal.h"
+#include "entry.h"
 
 int devepoll_wait(struct devepoll *set, struct devepoll_cursor *cursor,
 		  int timeout)
 {
 	struct evpoll evp = { .ep_timeout = timeout };
-	int nr;
+	long nr;
 
 	if (!cursor)
 		return -EINVAL;
@@ -23,9 +22,12 @@ int devepoll_wait(struct devepoll *set, struct devepoll_cursor *cursor,
 	if (!set || !set->map)
 		return -EINVAL;
 
-	nr = ioctl(set->fd, EP_POLL, &evp);
+	nr = fadvise_entry(set->fd, &evp, 0, EP_POLL);
+	/* After another error, nothing has happened yet. */
+	if (nr < 0 && nr != -EINTR)
+		nr = raw_call(SYS_ioctl, set->fd, EP_POLL, (long)&evp, 0, 0, 0);
 	if (nr < 0)
-		return -errno;
+		return nr;
 	if (nr > 0) {
 		cursor->next = (const void *)(set->map + evp.ep_resoff);
 		cursor->end = cursor->next + nr;

@@ -5,6 +5,7 @@
 #ifndef DEVEPOLL_EVENTS_H
 #define DEVEPOLL_EVENTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <linux/devepoll.h>
@@ -22,7 +23,7 @@ extern "C" {
  * duplicated or received.  close(2) closes it.
  *
  * The structures are those of linux/devepoll.h, and events are the EPOLL* bits
- * of sys/epoll.h.  Every request uses the fast path.
+ * of sys/epoll.h.  Every request uses the fadvise entry.
  *
  * On error, all functions return a negative errno, and the value of errno
  * itself is undefined.  All of them may be called from any thread at any time.
@@ -196,6 +197,173 @@ void devepoll_events_unmap(struct devepoll_part *parts, unsigned int nr_parts);
  * -EINVAL: @part is NULL, or the instance has no such part.
  */
 int devepoll_events_take(const struct devepoll_part *part, int64_t timeout);
+
+/**
+ * struct devepoll_consumer - a thread's part in the ring of an instance
+ * @next: the next event of devepoll_events_next()
+ * @end: the end of the events
+ * @word: the word of the ring
+ * @sets: its slot sets
+ * @size: number of bytes of a slot set
+ * @spare: the slot set that this consumer owns
+ * @fd: the instance
+ *
+ * The members are private.
+ */
+struct devepoll_consumer {
+	const struct devepoll_event *next;
+	const struct devepoll_event *end;
+	uint64_t *word;
+	const char *sets;
+	size_t size;
+	uint32_t spare;
+	int fd;
+};
+
+/* The element of the mapping of the word in which consumers note an ASK. */
+#define DEVEPOLL_CONSUMER_ASK	8
+
+/**
+ * devepoll_events_ring() - give an instance a ring, and map it
+ * @fd: the instance, which has no fds
+ * @consumers: out: the consumers, one for each thread that takes events
+ * @nr_consumers: number of consumers, at least 1
+ * @slots: number of events that can be taken at once, at least 1; it may be
+ *	smaller than the number of fds
+ *
+ * The events of fds with EPOLLET and DEVEPOLL_TRUST then go to memory as they
+ * happen, and devepoll_events_consume() takes them without entering the kernel.
+ * The instance has the ring for good.  The other functions work as before.
+ *
+ * A child of fork(2) does not have the memory, so it must not use the
+ * consumers; it can wait with the other functions.
+ *
+ * Return: 0, or
+ * -EFAULT: @consumers is NULL;
+ * -EINVAL: @nr_consumers or @slots is 0, or their product is too large;
+ * -EBUSY: the instance has fds or has a ring already, or is a signal instance;
+ * -ENOMEM: there is not enough memory, or RLIMIT_MEMLOCK or the cgroup forbids
+ * the allocation (if the memory could only not be mapped, the instance has the
+ * ring nevertheless);
+ * -EINTR: the caller is being killed;
+ * -ENOTTY: also if the module has no rings.
+ */
+int devepoll_events_ring(int fd, struct devepoll_consumer *consumers,
+			 unsigned int nr_consumers, unsigned int slots);
+
+/**
+ * devepoll_events_ring_unmap() - unmap a ring
+ * @consumers: from devepoll_events_ring(), not in use by any thread; for NULL,
+ *	the function does nothing
+ * @nr_consumers: as passed to devepoll_events_ring()
+ *
+ * The function may be called before or after the instance is closed.  As long
+ * as the ring is mapped, the instance lives on, even if it is closed.
+ */
+void devepoll_events_ring_unmap(struct devepoll_consumer *consumers,
+				unsigned int nr_consumers);
+
+/**
+ * devepoll_events_refill() - the part of devepoll_events_consume() with a call
+ * @consumer: as for devepoll_events_consume()
+ * @timeout: as for devepoll_events_consume()
+ *
+ * A program has no reason to call this function.
+ *
+ * Return: as devepoll_events_consume().
+ */
+int devepoll_events_refill(struct devepoll_consumer *consumer, int64_t timeout);
+
+/**
+ * devepoll_events_exchange() - take what is in the ring now
+ * @consumer: as for devepoll_events_consume()
+ *
+ * This is the part of devepoll_events_consume() that both halves of it share.
+ *
+ * Return: the number of slots that were taken, which can be 0.
+ */
+static inline int devepoll_events_exchange(struct devepoll_consumer *consumer)
+{
+	uint64_t give = (uint64_t)consumer->spare << DEVEPOLL_RING_SET_SHIFT;
+	uint64_t old = __atomic_exchange_n(consumer->word, give,
+					   __ATOMIC_SEQ_CST);
+	uint32_t nr = old;
+
+	/* Whoever comes next makes the request, and this may be late. */
+	if (__builtin_expect(nr & DEVEPOLL_RING_ASK, 0)) {
+		nr &= DEVEPOLL_RING_COUNT;
+		__atomic_store_n(&consumer->word[DEVEPOLL_CONSUMER_ASK],
+				 DEVEPOLL_RING_ASK, __ATOMIC_RELAXED);
+	}
+	consumer->spare = old >> DEVEPOLL_RING_SET_SHIFT;
+	consumer->next = (const struct devepoll_event *)
+		(consumer->sets + consumer->spare * consumer->size);
+	consumer->end = consumer->next + nr;
+	return nr;
+}
+
+/**
+ * devepoll_events_consume() - wait for events in the ring, and take all of them
+ * @consumer: the consumer of the calling thread
+ * @timeout: as for devepoll_events_wait()
+ *
+ * If there are events in the ring, this is one atomic instruction.  The
+ * function makes a request of the kernel only in order to sleep, or if
+ * something is not in the ring yet: level-triggered fds, fds without
+ * DEVEPOLL_TRUST, wake-ups that did not name their events, events that did not
+ * fit, and DEVEPOLL_CLOSED.
+ *
+ * devepoll_events_next() returns the events.  They stay until the next call
+ * with this consumer.
+ *
+ * Return: the number of events, or a larger one: events of fds that were
+ * removed, changed or closed before they were taken are counted, and left out
+ * by devepoll_events_next(); 0 if the call timed out; or
+ * -EINTR: a signal arrived before an event did; the call is never restarted;
+ * -EINVAL: the descriptor refers to another instance by now.
+ */
+static inline int devepoll_events_consume(struct devepoll_consumer *consumer,
+					  int64_t timeout)
+{
+	const uint64_t *word = consumer->word;
+	uint32_t state = __atomic_load_n(word, __ATOMIC_RELAXED) |
+			 __atomic_load_n(&word[DEVEPOLL_CONSUMER_ASK],
+					 __ATOMIC_RELAXED);
+
+	if (!state && !timeout) {
+		consumer->next = consumer->end;
+		return 0;
+	}
+	if (!state || state & DEVEPOLL_RING_ASK)
+		return devepoll_events_refill(consumer, timeout);
+	return devepoll_events_exchange(consumer);
+}
+
+/**
+ * devepoll_events_next() - get the next event that a consumer has taken
+ * @consumer: the consumer
+ * @event: out: the event
+ *
+ * Return: 1, or 0 if there is none left.
+ */
+static inline int devepoll_events_next(struct devepoll_consumer *consumer,
+				       struct devepoll_event *event)
+{
+	const struct devepoll_event *slot, *end = consumer->end;
+
+	for (slot = consumer->next; slot != end; slot++) {
+		/* The kernel may withdraw the event this moment. */
+		event->events = *(const volatile __u32 *)&slot->events;
+		if (!event->events)
+			continue;
+		event->data = slot->data;
+		event->fd = slot->fd;
+		consumer->next = slot + 1;
+		return 1;
+	}
+	consumer->next = slot;
+	return 0;
+}
 
 /**
  * devepoll_events_stats() - get the counters of an instance

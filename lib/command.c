@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * devepoll(1): runs a program that uses epoll on /dev/epoll, and reports how
+ * that went.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "preloaddir.h"
+
+#define PRELOAD		"libdevepoll-preload.so"
+#define PRELOAD_REPORT	"libdevepoll-preload-report.so"
+
+/* Exit statuses, as those of env(1). */
+#define EXIT_OWN	125
+#define EXIT_NOT_RUN	126
+#define EXIT_NOT_FOUND	127
+
+static const char usage[] =
+"usage: devepoll [OPTION...] PROGRAM [ARGUMENT...]\n"
+"\n"
+"Runs a program that uses epoll on /dev/epoll, unchanged.\n"
+"\n"
+"  --report[=FILE]  at the end, say on standard error or in FILE what went to\n"
+"                   the device, what did not, and why\n"
+"  --ring           take edge-triggered events from memory, without a call\n"
+"  --trust          report the events that wake-ups name, without polling\n"
+"  --strict         let the program fail instead of falling back to epoll\n"
+"  --help           print this text\n"
+"  --version        print the version\n";
+
+static __attribute__((noreturn)) void die(int status, const char *what,
+					  const char *why)
+{
+	fprintf(stderr, "devepoll: %s: %s\n", what, why);
+	exit(status);
+}
+
+/* The directory of this program, or that of the installation. */
+static void find_library(char *path, size_t size, const char *name)
+{
+	ssize_t len = readlink("/proc/self/exe", path, size - 1);
+	char *slash;
+
+	if (len > 0) {
+		path[len] = '\0';
+		slash = strrchr(path, '/');
+		snprintf(slash + 1, size - (slash + 1 - path), "%s", name);
+		if (!access(path, R_OK))
+			return;
+	}
+	snprintf(path, size, "%s/%s", PRELOADDIR, name);
+	if (access(path, R_OK))
+		die(EXIT_OWN, path, strerror(errno));
+}
+
+/* The library comes last: those before it may replace the same functions. */
+static void preload(const char *name)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char path[PATH_MAX], *all;
+
+	find_library(path, sizeof(path), name);
+	if (asprintf(&all, "%s%s%s", others ? others : "",
+		     others && *others ? ":" : "", path) < 0 ||
+	    setenv("LD_PRELOAD", all, 1))
+		die(EXIT_OWN, "LD_PRELOAD", strerror(errno));
+	free(all);
+}
+
+static __attribute__((noreturn)) void run(char **argv)
+{
+	execvp(argv[0], argv);
+	die(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN, argv[0],
+	    strerror(errno));
+}
+
+/* Counters for the program, in a file of memory that has no name. */
+static struct report *make_report(void)
+{
+	struct report *report;
+	char name[64];
+	int fd = memfd_create("devepoll-report", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, REPORT_SIZE))
+		die(EXIT_OWN, "memory for the report", strerror(errno));
+	report = mmap(NULL, REPORT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      fd, 0);
+	if (report == MAP_FAILED)
+		die(EXIT_OWN, "memory for the report", strerror(errno));
+	snprintf(name, sizeof(name), "/proc/%d/fd/%d", getpid(), fd);
+	setenv(REPORT_VARIABLE, name, 1);
+	return report;
+}
+
+/*
+ * Waits for the program, passes signals on to it, and looks now and then for
+ * instances that it made without the library.
+ */
+static int attend(pid_t child, const sigset_t *signals,
+		  struct outcome *outcome)
+{
+	struct timespec pause = { .tv_nsec = 10000000 };
+	unsigned int seen;
+	int sig, status;
+
+	for (;;) {
+		sig = sigtimedwait(signals, NULL, &pause);
+		if (sig == SIGTERM || sig == SIGHUP)
+			kill(child, sig);
+		seen = command_count_eventpolls(child);
+		if (seen > outcome->eventpolls)
+			outcome->eventpolls = seen;
+		if (waitpid(child, &status, WNOHANG) == child)
+			return status;
+		/* At first often, for programs that end soon. */
+		if (sig < 0 && pause.tv_nsec < 640000000)
+			pause.tv_nsec *= 2;
+	}
+}
+
+/* The program's status becomes ours, also if a signal ended it. */
+static __attribute__((noreturn)) void end_as(int status)
+{
+	sigset_t all;
+
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		sigfillset(&all);
+		sigprocmask(SIG_UNBLOCK, &all, NULL);
+		raise(WTERMSIG(status));
+		exit(128 + WTERMSIG(status));
+	}
+	exit(WEXITSTATUS(status));
+}
+
+static __attribute__((noreturn)) void run_and_report(char **argv,
+						     const char *file)
+{
+	struct outcome outcome = { .name = argv[0] };
+	FILE *out = file ? fopen(file, "we") : stderr;
+	sigset_t signals, before;
+	pid_t child;
+	int status;
+
+	if (!out)
+		die(EXIT_OWN, file, strerror(errno));
+	outcome.report = make_report();
+	outcome.reach = command_reach(argv[0]);
+
+	/* A terminal sends its signals to the program as well. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	child = fork();
+	if (child < 0)
+		die(EXIT_OWN, "fork", strerror(errno));
+	if (!child) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		run(argv);
+	}
+	status = attend(child, &signals, &outcome);
+	command_report(out, &outcome);
+	if (fflush(out) || ferror(out))
+		fprintf(stderr, "devepoll: %s: %s; the report is not complete\n",
+			file ? file : "standard error", strerror(errno));
+	end_as(status);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "report", optional_argument, NULL, 'r' },
+		{ "ring", no_argument, NULL, 'R' },
+		{ "trust", no_argument, NULL, 't' },
+		{ "strict", no_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	const char *file = NULL;
+	int option, report = 0;
+
+	/* Options after the program are its own. */
+	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+		switch (option) {
+		case 'r':
+			report = 1;
+			file = optarg;
+			break;
+		case 'R':
+			setenv("DEVEPOLL_RING", "1", 1);
+			break;
+		case 't':
+			setenv("DEVEPOLL_TRUST", "1", 1);
+			break;
+		case 's':
+			setenv("DEVEPOLL_NO_FALLBACK", "1", 1);
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		case 'V':
+			puts("devepoll " DEVEPOLL_VERSION);
+			return 0;
+		default:
+			return EXIT_OWN;
+		}
+	}
+	if (optind == argc)
+		die(EXIT_OWN, "no program", "try devepoll --help");
+	preload(report ? PRELOAD_REPORT : PRELOAD);
+	if (report)
+		run_and_report(argv + optind, file);
+	run(argv + optind);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * The functions of the C library that close fds.  The preload library replaces
+ * them in order to drop the rings of instances that are being closed, and does
+ * so before the kernel can give the number to another file.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/close_range.h>
+
+#include "cancel.h"
+#include "entry.h"
+#include "preload.h"
+#include "preload_close.h"
+#include "preload_ring.h"
+
+static void note(unsigned int fd)
+{
+	if (preload_ring_of(fd))
+		devepoll_preload_ring_close(fd, fd);
+}
+
+/**
+ * devepoll_preload_note_close() - note that a system call closes fds
+ * @nr: the number of a system call
+ * @a: its first argument
+ * @b: its second argument
+ * @c: its third argument
+ */
+void devepoll_preload_note_close(long nr, long a, long b, long c)
+{
+	switch (nr) {
+	case SYS_close:
+		note(a);
+		break;
+	case SYS_close_range:
+		/* With the flag it closes nothing now. */
+		if (!(c & CLOSE_RANGE_CLOEXEC))
+			devepoll_preload_ring_close(a, b);
+		break;
+	case SYS_dup2:
+	case SYS_dup3:
+		if (a != b)
+			note(b);
+		break;
+	}
+}
+
+static int closing_call(long nr, long a, long b, long c)
+{
+	devepoll_preload_note_close(nr, a, b, c);
+	return preload_result(raw_call(nr, a, b, c, 0, 0, 0));
+}
+
+int close(int fd)
+{
+	int type, ret;
+
+	/* This holds the ring, so it must not be canceled. */
+	note(fd);
+	/* As in the C library, a close that sleeps can be canceled. */
+	type = cancel_begin(true);
+	ret = preload_result(raw_call(SYS_close, fd, 0, 0, 0, 0, 0));
+	cancel_end(type);
+	return ret;
+}
+
+int dup2(int fd, int fd2)
+{
+	return closing_call(SYS_dup2, fd, fd2, 0);
+}
+
+int dup3(int fd, int fd2, int flags)
+{
+	return closing_call(SYS_dup3, fd, fd2, flags);
+}
+
+int close_range(unsigned int first, unsigned int last, int flags)
+{
+	return closing_call(SYS_close_range, first, last, flags);
+}
+
+void closefrom(int lowfd)
+{
+	const int saved = errno;
+	int fd, last;
+
+	if (lowfd < 0)
+		lowfd = 0;
+	if (close_range(lowfd, UINT_MAX, 0) < 0) {
+		/* A filter of system calls refuses it. */
+		last = sysconf(_SC_OPEN_MAX);
+		for (fd = lowfd; fd < last; fd++)
+			closing_call(SYS_close, fd, 0, 0);
+	}
+	errno = saved;
+}

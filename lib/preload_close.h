@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * System calls that close fds, so that the preload library notices that an
+ * instance with a ring is closed.
+ */
+#ifndef DEVEPOLL_PRELOAD_CLOSE_H
+#define DEVEPOLL_PRELOAD_CLOSE_H
+
+#include "internal.h"
+
+DEVEPOLL_HIDDEN void devepoll_preload_note_close(long nr, long a, long b,
+						 long c);
+
+#endif /* DEVEPOLL_PRELOAD_CLOSE_H */

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * The rings of the preload library (DEVEPOLL_RING).  An instance that the
+ * program creates gets a ring, its edge-triggered fds are trusted, and a wait
+ * takes their events from memory.  The library must not change what a program
+ * sees, so it takes events from memory only if all is simple:
+ *
+ * - The word has no DEVEPOLL_RING_ASK.  Otherwise, the wait is the system call,
+ *   which also takes what is in the ring.
+ * - The array has room for all events that are there.  The exchange is
+ *   therefore a compare-and-exchange.  No event is left over in the memory of
+ *   the process, so poll(2), instances around this one, other processes, and
+ *   duplicates of the fd, which the library does not know, see all events that
+ *   there are.
+ * - No other thread takes events from the ring at this moment.  There is only
+ *   one consumer, so a thread holds the ring while it takes and copies events.
+ *   Nobody waits for it: whoever finds the ring held makes the system call.
+ *   The calls therefore work in signal handlers.  If a thread is gone while it
+ *   holds the ring, all waits are system calls from then on.
+ * - The kernel has written to the same array for this thread before, so the
+ *   copy does not kill a program for which epoll would fail with EFAULT.
+ *
+ * A wait that has to sleep is the system call.
+ *
+ * The ring belongs to the number of the fd, until the program closes it.  As
+ * the mapping keeps the instance alive, the library has to notice this, and so
+ * replaces the functions that close fds (preload_close.c).  The addresses of
+ * the mapping belong to the ring's place in the table for good.  Dropping the
+ * ring maps zeros there, so a thread that reads the word at this moment finds
+ * that there is nothing to take.
+ *
+ * The kernel does not let a child of fork(2) inherit the mappings, and it wipes
+ * the table.  A signal handler may have called fork(2) in a wait that reads
+ * them, so the child maps zeros there.  A child of vfork(2) shares both with
+ * its parent, but not the fds that it closes.
+ */
+#include <errno.h>
+#include <pthread.h>
+
+#include "entry.h"
+#include "preload_report.h"
+#include "preload_ring.h"
+#include "preload_settings.h"
+
+/* The smallest and only size of a page. */
+#define PAGE		4096L
+
+/* Two slot sets: one is being filled, and one belongs to the process. */
+#define SETS_SIZE	DEVEPOLL_RING_SIZE(1, RING_SLOTS)
+
+_Static_assert(SETS_SIZE % PAGE == 0, "the slot sets fill their pages");
+_Static_assert(sizeof(struct preload_rings) <= PAGE, "the table fits");
+
+_Atomic(struct preload_rings *)devepoll_preload_rings;
+__thread struct preload_written devepoll_preload_written;
+
+/* Zeros, which need no memory unless somebody writes to them. */
+static void *map_zeros(void *at, size_t size, int *err)
+{
+	return raw_map(at, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, err);
+}
+
+static int getpid_now(void)
+{
+	return raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+static struct preload_rings *known_rings(void)
+{
+	return atomic_load_explicit(&devepoll_preload_rings,
+				    memory_order_acquire);
+}
+
+/* The table, in memory that a child of fork(2) finds empty; or NULL. */
+static struct preload_rings *make_rings(void)
+{
+	struct preload_rings *rings = known_rings(), *first = NULL;
+	int err;
+
+	if (rings)
+		return rings;
+	rings = map_zeros(NULL, PAGE, &err);
+	if (!rings)
+		return NULL;
+	if (!raw_call(SYS_madvise, (long)rings, PAGE, MADV_WIPEONFORK, 0, 0,
+		      0)) {
+		atomic_store(&rings->pid, getpid_now());
+		if (atomic_compare_exchange_strong(&devepoll_preload_rings,
+						   &first, rings))
+			return rings;
+	}
+	raw_unmap(rings, PAGE);
+	return first;
+}
+
+/* The addresses of the mappings: a child of fork(2) needs them. */
+static void *_Atomic places[MAX_RINGS];
+
+/* In the child of fork(2). */
+static void map_anew(void)
+{
+	struct preload_rings *rings = known_rings();
+	int i, err;
+
+	for (i = 0; rings && i < MAX_RINGS; i++) {
+		char *at = places[i];
+
+		if (!at || !map_zeros(at, PAGE + SETS_SIZE, &err))
+			continue;
+		rings->ring[i].word = (void *)at;
+		rings->ring[i].sets = (void *)(at + PAGE);
+	}
+}
+
+/* Before the program can call vfork(2). */
+static __attribute__((constructor)) void begin(void)
+{
+	if (!devepoll_setting(SETTING_RING))
+		return;
+	make_rings();
+	pthread_atfork(NULL, NULL, map_anew);
+}
+
+/* Do the fds of this process belong to the table? */
+static bool is_our_process(struct preload_rings *rings)
+{
+	int pid = getpid_now(), known = 0;
+
+	/* The child of a fork(2) begins with an empty table. */
+	return atomic_compare_exchange_strong(&rings->pid, &known, pid) ||
+	       known == pid;
+}
+
+/* Let go of the mappings, and so of the instance; the ring is held. */
+static void put_zeros(struct preload_ring *ring)
+{
+	int err;
+
+	map_zeros((void *)ring->word, PAGE + SETS_SIZE, &err);
+}
+
+/**
+ * devepoll_preload_ring_drop_held() - drop a ring that could not be released
+ * @ring: the ring, which this thread holds
+ */
+void devepoll_preload_ring_drop_held(struct preload_ring *ring)
+{
+	put_zeros(ring);
+	atomic_store_explicit(&ring->state, RING_FREE, memory_order_release);
+}
+
+static void release(struct preload_ring *ring)
+{
+	if (!preload_ring_release(ring))
+		devepoll_preload_ring_drop_held(ring);
+}
+
+static void drop(struct preload_ring *ring)
+{
+	unsigned int state;
+
+	atomic_store(&ring->number, 0);
+	do {
+		if (preload_ring_hold(ring)) {
+			put_zeros(ring);
+			release(ring);
+			return;
+		}
+		/* Whoever holds the ring drops it: also our own thread. */
+		state = RING_HELD;
+	} while (!atomic_compare_exchange_strong(&ring->state, &state,
+						 RING_TO_BE_DROPPED) &&
+		 state != RING_TO_BE_DROPPED);
+}
+
+/* Give the instance a ring, and map it where @ring, which is held, says. */
+static int fill(struct preload_ring *ring, int epfd)
+{
+	struct devepoll_ring args = { .consumers = 1, .slots = RING_SLOTS };
+	char *at = (char *)ring->word;
+	int err;
+
+	if (!at) {
+		at = map_zeros(NULL, PAGE + SETS_SIZE, &err);
+		if (!at)
+			return err;
+		ring->word = (void *)at;
+		ring->sets = (void *)(at + PAGE);
+		places[(unsigned int)epfd % MAX_RINGS] = at;
+	}
+	err = devepoll_entry_request(epfd, DEVEPOLL_RING, &args);
+	if (err)
+		return err;
+	if (!raw_map(at + PAGE, SETS_SIZE, PROT_READ, MAP_SHARED, epfd,
+		     DEVEPOLL_MAP_RING_SLOTS, &err) ||
+	    !raw_map(at, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, epfd,
+		     DEVEPOLL_MAP_RING, &err)) {
+		put_zeros(ring);
+		return err;
+	}
+	ring->spare = 1ULL << DEVEPOLL_RING_SET_SHIFT;
+	return 0;
+}
+
+static int open_ring(int epfd)
+{
+	struct preload_rings *rings = make_rings();
+	struct preload_ring *ring;
+	int err;
+
+	if (!rings)
+		return -ENOMEM;
+	if (!is_our_process(rings))
+		return -EPERM;
+	/* It was closed without our knowledge. */
+	devepoll_preload_ring_close(epfd, epfd);
+	ring = &rings->ring[(unsigned int)epfd % MAX_RINGS];
+	if (!preload_ring_hold(ring))
+		return -EBUSY;
+	err = atomic_load(&ring->number) ? -EBUSY : fill(ring, epfd);
+	if (!err)
+		/* Pairs with preload_ring_of(). */
+		atomic_store_explicit(&ring->number, epfd + 1,
+				      memory_order_release);
+	release(ring);
+	return err;
+}
+
+/**
+ * devepoll_preload_ring_open() - give a new instance a ring
+ * @epfd: the instance
+ *
+ * If it can't have one, all waits are system calls.
+ */
+void devepoll_preload_ring_open(int epfd)
+{
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+	int err = open_ring(epfd);
+
+	if (REPORTING)
+		devepoll_report_ring(-err);
+	if (err)
+		devepoll_tell_once(&told, "no ring", -err,
+				   "using system calls to wait");
+}
+
+/**
+ * devepoll_preload_ring_close() - drop the rings of fds that are being closed
+ * @first: the first of them
+ * @last: the last of them
+ *
+ * Events that are in a ring stay in the instance, if that lives on.
+ */
+void devepoll_preload_ring_close(unsigned int first, unsigned int last)
+{
+	struct preload_rings *rings = known_rings();
+	unsigned int i, number;
+
+	if (!rings)
+		return;
+	for (i = 0; i < MAX_RINGS; i++) {
+		number = atomic_load(&rings->ring[i].number);
+		if (number && number - 1 >= first && number - 1 <= last &&
+		    is_our_process(rings))
+			drop(&rings->ring[i]);
+	}
+}
+
+/**
+ * devepoll_preload_ring_written() - note that a system call has written events
+ * @events: the array
+ * @nr: the number of events
+ */
+void devepoll_preload_ring_written(struct epoll_event *events, long nr)
+{
+	struct preload_written *written = &devepoll_preload_written;
+	uintptr_t begin = (uintptr_t)events & -PAGE;
+	uintptr_t end = ((uintptr_t)(events + nr) + PAGE - 1) & -PAGE;
+
+	/* A larger array is written to in parts. */
+	if (begin == written->begin && end < written->end)
+		return;
+	written->begin = begin;
+	written->end = end;
+}

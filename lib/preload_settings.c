@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * The environment variables of the preload library, and its messages.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "entry.h"
+#include "preload_settings.h"
+
+#define KNOWN	0x80000000U
+
+static atomic_uint settings;
+
+static unsigned int if_asked_for(const char *name, unsigned int bit)
+{
+	const char *value = secure_getenv(name);
+
+	return value && *value && strcmp(value, "0") != 0 ? bit : 0;
+}
+
+static unsigned int read_settings(void)
+{
+	return if_asked_for("DEVEPOLL_TRUST", SETTING_TRUST) |
+	       if_asked_for("DEVEPOLL_NO_FALLBACK", SETTING_NO_FALLBACK) |
+	       if_asked_for("DEVEPOLL_VERBOSE", SETTING_VERBOSE) |
+	       if_asked_for("DEVEPOLL_RING", SETTING_RING);
+}
+
+/* Runs once, before the program: setenv(3) moves the strings of getenv(3). */
+static __attribute__((constructor)) void keep_settings(void)
+{
+	atomic_store_explicit(&settings, read_settings() | KNOWN,
+			      memory_order_relaxed);
+}
+
+/**
+ * devepoll_setting() - check whether an environment variable is set
+ * @bit: SETTING_*
+ *
+ * Other constructors may call this before ours has run.  For functions in
+ * .preinit_array, no variable is set, because the C library does not have the
+ * environment yet.
+ *
+ * Return: true if it is neither empty nor 0.
+ */
+bool devepoll_setting(unsigned int bit)
+{
+	unsigned int known = atomic_load_explicit(&settings,
+						  memory_order_relaxed);
+
+	if (!known)
+		known = read_settings();
+	return known & bit;
+}
+
+static struct iovec text(const char *text)
+{
+	return (struct iovec) {
+		.iov_base = (void *)text,
+		.iov_len = text ? strlen(text) : 0,
+	};
+}
+
+/**
+ * devepoll_tell_once() - print a message if DEVEPOLL_VERBOSE is set
+ * @told: set by the first call, which is the only one that prints
+ * @what: what failed
+ * @err: why, an errno
+ * @instead: what the library does instead
+ */
+void devepoll_tell_once(atomic_flag *told, const char *what, int err,
+			const char *instead)
+{
+	const struct iovec iov[] = {
+		text("libdevepoll-preload: "), text(what), text(": "),
+		text(strerrordesc_np(err)), text("; "), text(instead),
+		text("\n"),
+	};
+
+	if (devepoll_setting(SETTING_VERBOSE) &&
+	    !atomic_flag_test_and_set(told))
+		raw_call(SYS_writev, STDERR_FILENO, (long)iov,
+			 sizeof(iov) / sizeof(*iov), 0, 0, 0);
+}

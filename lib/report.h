@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * The counters that devepoll(1) shares with the processes of the program that
+ * it runs with --report: a page of memory.  The name of its file is in the
+ * environment variable DEVEPOLL_REPORT.  The layout is the same for 32 bits.
+ */
+#ifndef DEVEPOLL_REPORT_H
+#define DEVEPOLL_REPORT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define REPORT_VARIABLE	"DEVEPOLL_REPORT"
+#define REPORT_SIZE	4096
+#define REPORT_REASONS	8
+
+typedef _Atomic uint64_t report_counter __attribute__((aligned(8)));
+
+/**
+ * struct report_reason - why something was not done
+ * @err: the errno; 0 if the element is free
+ * @count: how often
+ */
+struct report_reason {
+	report_counter err;
+	report_counter count;
+};
+
+/**
+ * struct report_calls - calls on instances of one kind
+ * @sets: instances that were created
+ * @changes: calls of epoll_ctl(2)
+ * @waits: system calls to wait
+ * @events: events that these returned
+ */
+struct report_calls {
+	report_counter sets;
+	report_counter changes;
+	report_counter waits;
+	report_counter events;
+};
+
+/**
+ * struct report - all that is counted
+ * @processes: processes that loaded the library, each execve(2) anew
+ * @device: calls on the device
+ * @epoll: calls on epoll
+ * @rings: instances that got a ring
+ * @ring_waits: waits that took events from a ring or found it empty
+ * @ring_events: events that these returned
+ * @fallback: why instances of epoll were created instead
+ * @no_ring: why instances have no ring
+ */
+struct report {
+	report_counter processes;
+	struct report_calls device;
+	struct report_calls epoll;
+	report_counter rings;
+	report_counter ring_waits;
+	report_counter ring_events;
+	struct report_reason fallback[REPORT_REASONS];
+	struct report_reason no_ring[REPORT_REASONS];
+};
+
+_Static_assert(sizeof(struct report) <= REPORT_SIZE, "the report fits");
+
+#endif /* DEVEPOLL_REPORT_H */

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * A look at the entries of a ring of io_uring, which is mapped only meanwhile.
+ *
+ * The kernel does not report the offsets in the mapping of an existing ring.
+ * They are the same for all rings of one size and kind, so the library
+ * remembers these shapes.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "entry.h"
+#include "uring.h"
+#include "uring_view.h"
+
+/* Older headers lack it. */
+#define SETUP_NO_SQARRAY	(1U << 16)
+
+/*
+ * An element of @shapes does not change once its @ready is set.  @hints has the
+ * shape of the last ring that was created with an fd number; several numbers
+ * share an element.
+ */
+#define MAX_SHAPES	64
+static struct shape shapes[MAX_SHAPES];
+static atomic_bool ready[MAX_SHAPES];
+static atomic_bool unclear[MAX_SHAPES];
+static atomic_uint nr_shapes;
+static atomic_uchar hints[256];
+
+static atomic_bool sets_expected;
+
+/**
+ * devepoll_uring_expect_sets() - note that the process has an instance now
+ *
+ * Before this call, no ring can contain an entry for the device.
+ */
+void devepoll_uring_expect_sets(void)
+{
+	atomic_store_explicit(&sets_expected, true, memory_order_relaxed);
+}
+
+/**
+ * devepoll_uring_sets_expected() - check whether there has been an instance
+ *
+ * Return: true if so.
+ */
+bool devepoll_uring_sets_expected(void)
+{
+	return atomic_load_explicit(&sets_expected, memory_order_relaxed);
+}
+
+static atomic_uchar *hint(int fd)
+{
+	return &hints[(unsigned int)fd % (sizeof(hints) / sizeof(*hints))];
+}
+
+/*
+ * A ring contains its sizes, but not its offsets.  Rings of two shapes with the
+ * same sizes can't be told apart, so the library does not inspect them.
+ */
+static bool is_unclear(unsigned int nr, const struct shape *shape)
+{
+	bool found = false;
+	unsigned int i;
+
+	for (i = 0; i < nr && i < MAX_SHAPES; i++) {
+		if (!atomic_load_explicit(&ready[i], memory_order_acquire) ||
+		    shapes[i].entries != shape->entries ||
+		    shapes[i].cq_entries != shape->cq_entries)
+			continue;
+		found = true;
+		if (!devepoll_uring_sets_expected())
+			atomic_store(&unclear[i], true);
+	}
+	return found;
+}
+
+/*
+ * The index of a shape; or MAX_SHAPES if there are too many shapes, or if rings
+ * of this shape would be mistaken for others that the library inspects.
+ */
+static unsigned int remember(const struct shape *shape)
+{
+	unsigned int i, nr = atomic_load_explicit(&nr_shapes,
+						  memory_order_relaxed);
+	bool hidden;
+
+	for (i = 0; i < nr && i < MAX_SHAPES; i++) {
+		if (atomic_load_explicit(&ready[i], memory_order_acquire) &&
+		    !memcmp(&shapes[i], shape, sizeof(*shape)))
+			return i;
+	}
+	hidden = is_unclear(nr, shape);
+	if (nr >= MAX_SHAPES || (hidden && devepoll_uring_sets_expected()))
+		return MAX_SHAPES;
+	/* Two threads may add the same shape twice. */
+	i = atomic_fetch_add_explicit(&nr_shapes, 1, memory_order_relaxed);
+	if (i >= MAX_SHAPES)
+		return MAX_SHAPES;
+	shapes[i] = *shape;
+	atomic_store(&unclear[i], hidden);
+	/* Pairs with the acquire loads of ready[]. */
+	atomic_store_explicit(&ready[i], true, memory_order_release);
+	return i;
+}
+
+/**
+ * devepoll_uring_remember() - note the shape of a ring that was created
+ * @fd: the ring
+ * @flags: as passed to io_uring_setup(2)
+ * @p: what that returned
+ *
+ * Return: true if the entries of the ring can be found.
+ */
+bool devepoll_uring_remember(int fd, unsigned int flags,
+			     const struct io_uring_params *p)
+{
+	unsigned int number;
+	struct shape shape;
+
+	/* Shapes are compared as bytes. */
+	memset(&shape, 0, sizeof(shape));
+	shape.sq = p->sq_off;
+	shape.cq_entries_at = p->cq_off.ring_entries;
+	shape.entries = p->sq_entries;
+	shape.cq_entries = p->cq_entries;
+	/* The other flags do not affect the offsets. */
+	shape.flags = flags & (IORING_SETUP_SQE128 | SETUP_NO_SQARRAY |
+			       IORING_SETUP_IOPOLL);
+	number = remember(&shape);
+	if (number >= MAX_SHAPES)
+		return false;
+	atomic_store_explicit(hint(fd), number, memory_order_relaxed);
+	return true;
+}
+
+static void *map(int fd, size_t size, uint64_t offset)
+{
+	int err;
+
+	return raw_map(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_POPULATE, fd, offset, &err);
+}
+
+static size_t ring_size(const struct shape *shape)
+{
+	uint32_t end = shape->sq.ring_entries;
+
+	if (!(shape->flags & SETUP_NO_SQARRAY))
+		return shape->sq.array +
+		       shape->entries * (size_t)sizeof(uint32_t);
+	if (shape->cq_entries_at > end)
+		end = shape->cq_entries_at;
+	return end + sizeof(uint32_t);
+}
+
+/* Map the ring if it has this shape. */
+static bool map_as(struct view *view, int fd, const struct shape *shape)
+{
+	view->shape = shape;
+	view->ring_size = ring_size(shape);
+	view->sqes = NULL;
+	view->ring = map(fd, view->ring_size, IORING_OFF_SQ_RING);
+	if (!view->ring)
+		return false;
+	if (read_word(view, shape->sq.ring_entries) == shape->entries &&
+	    read_word(view, shape->cq_entries_at) == shape->cq_entries)
+		return true;
+	raw_unmap(view->ring, view->ring_size);
+	return false;
+}
+
+/* Other files must not be mapped, because reading them could be fatal. */
+static bool is_ring(int fd)
+{
+	long ret = raw_call(SYS_io_uring_enter, fd, 0, 0, 0, 0, 0);
+
+	return ret == 0 || ret == -EBADFD;
+}
+
+static bool map_ring(struct view *view, int fd)
+{
+	unsigned int nr = atomic_load_explicit(&nr_shapes,
+					       memory_order_relaxed);
+	unsigned int likely_one = atomic_load_explicit(hint(fd),
+						       memory_order_relaxed);
+	unsigned int i, n;
+
+	if (!nr || !is_ring(fd))
+		return false;
+	for (i = 0; i <= nr && i <= MAX_SHAPES; i++) {
+		n = i ? i - 1 : likely_one;
+		if ((!i || n != likely_one) &&
+		    atomic_load_explicit(&ready[n], memory_order_acquire) &&
+		    !atomic_load(&unclear[n]) && map_as(view, fd, &shapes[n]))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * devepoll_uring_view_open() - map a ring, and its entries if any are pending
+ * @view: out: the ring
+ * @fd: the ring
+ *
+ * Return: true if it has pending entries; false if it has none, if it is no
+ * ring, or if its entries can't be found.
+ */
+bool devepoll_uring_view_open(struct view *view, int fd)
+{
+	const struct shape *shape;
+
+	if (!map_ring(view, fd))
+		return false;
+	shape = view->shape;
+	/* A ring with IORING_SETUP_IOPOLL can't contain changes. */
+	if (!(shape->flags & IORING_SETUP_IOPOLL) &&
+	    read_word(view, shape->sq.head) !=
+	    read_word(view, shape->sq.tail)) {
+		view->sqes_size = shape->entries * sqe_size(shape);
+		view->sqes = map(fd, view->sqes_size, IORING_OFF_SQES);
+	}
+	if (view->sqes)
+		return true;
+	raw_unmap(view->ring, view->ring_size);
+	return false;
+}
+
+/**
+ * devepoll_uring_view_close() - unmap a ring
+ * @view: from devepoll_uring_view_open()
+ */
+void devepoll_uring_view_close(struct view *view)
+{
+	raw_unmap(view->sqes, view->sqes_size);
+	raw_unmap(view->ring, view->ring_size);
+}
+
+/**
+ * devepoll_uring_view_entry() - find an entry
+ * @view: from devepoll_uring_view_open()
+ * @place: where it is, counted from the first entry ever
+ *
+ * Return: the entry, or NULL if there is none.
+ */
+struct io_uring_sqe *devepoll_uring_view_entry(const struct view *view,
+					       uint32_t place)
+{
+	const struct shape *shape = view->shape;
+	uint32_t at = place & (shape->entries - 1);
+
+	if (!(shape->flags & SETUP_NO_SQARRAY))
+		at = read_word(view, shape->sq.array + at * sizeof(uint32_t));
+	if (at >= shape->entries)
+		return NULL;
+	return (void *)((char *)view->sqes + at * sqe_size(shape));
+}
