@@ -19,12 +19,12 @@
 #define MAP_EVENTS	((int)(MAP_BYTES / sizeof(struct devepoll_event)))
 #define NS_PER_MS	1000000LL
 
-/* Every request can be made with ioctl() or on the fast path. */
-static int request(int set, unsigned long cmd, void *arg, bool shortly)
+/* Every request can be made with ioctl() or through the fadvise entry. */
+static int request(int set, unsigned long cmd, void *arg, bool by_fadvise)
 {
 	int ret;
 
-	if (shortly)
+	if (by_fadvise)
 		ret = syscall(SYS_fadvise64, set, arg, 0, cmd);
 	else
 		ret = ioctl(set, cmd, arg);
@@ -97,20 +97,20 @@ static void copy_native(struct epoll_event *out,
 }
 
 static int wait_native(int set, struct devepoll_wait_args *args,
-		       struct epoll_event *out, bool shortly)
+		       struct epoll_event *out, bool by_fadvise)
 {
 	struct devepoll_event *ev = calloc(args->max_events, sizeof(*ev));
 	int n;
 
 	args->events = (uintptr_t)ev;
-	n = request(set, DEVEPOLL_WAIT, args, shortly);
+	n = request(set, DEVEPOLL_WAIT, args, by_fadvise);
 	copy_native(out, ev, n);
 	free(ev);
 	return n;
 }
 
 static int wait_mapped(int set, struct devepoll_wait_args *args,
-		       struct epoll_event *out, bool shortly)
+		       struct epoll_event *out, bool by_fadvise)
 {
 	struct devepoll_event *ev = mapping(set);
 	int n;
@@ -119,7 +119,7 @@ static int wait_mapped(int set, struct devepoll_wait_args *args,
 		return -errno;
 	args->events = 0;
 	args->flags |= DEVEPOLL_WAIT_MAPPED;
-	n = request(set, DEVEPOLL_WAIT, args, shortly);
+	n = request(set, DEVEPOLL_WAIT, args, by_fadvise);
 	copy_native(out, ev, n);
 	munmap(ev, MAP_BYTES);
 	return n;
@@ -128,18 +128,18 @@ static int wait_mapped(int set, struct devepoll_wait_args *args,
 static int wait_args(int set, struct devepoll_wait_args *args,
 		     struct epoll_event *out, unsigned int entry)
 {
-	bool shortly = entry & 1;
+	bool by_fadvise = entry & 1;
 	int max = args->max_events;
 
 	if (max > 0 && max <= MAP_EVENTS) {
 		if (entry >= ENTRY_MAPPED)
-			return wait_mapped(set, args, out, shortly);
+			return wait_mapped(set, args, out, by_fadvise);
 		if (entry >= 4)
-			return wait_native(set, args, out, shortly);
+			return wait_native(set, args, out, by_fadvise);
 	}
 	args->events = (uintptr_t)out;
 	args->flags |= DEVEPOLL_WAIT_EPOLL;
-	return request(set, DEVEPOLL_WAIT, args, shortly);
+	return request(set, DEVEPOLL_WAIT, args, by_fadvise);
 }
 
 static int wait_as_epoll(int set, struct epoll_event *out, int max, int ms)

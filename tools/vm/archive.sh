@@ -38,10 +38,19 @@ archive_unlock() {
 	exec {archive_fd}>&-
 }
 
+# archive_failed WHAT: dies of it, and says what to do
+archive_failed() {
+	local free
+	free=$(df -k --output=avail "$cache" | tail -n 1)
+	[ "$free" -gt 1024 ] ||
+		die "$1: the disk is full; free some space in $cache, or set DEVEPOLL_CACHE"
+	die "$1: is the mirror $mirror within reach? DEVEPOLL_MIRROR names another"
+}
+
 # archive_open [--sources] SUITE...: select suites for the calls below, refresh
 # the index
 archive_open() {
-	local mirror security suite sources=''
+	local security suite sources=''
 
 	if [ "$1" = --sources ]; then
 		sources=-sources
@@ -70,8 +79,9 @@ archive_open() {
 			"$debian_keys" "$uri" "$suite"
 		[ -z "$sources" ] || printf 'deb-src [signed-by=%s] %s %s main\n' \
 			"$debian_keys" "$uri" "$suite"
-	done >"$apt_dir/sources.list"
-	cat >"$apt_dir/apt.conf" <<-CONF
+	done >"$apt_dir/sources.list" || archive_failed "no list of sources"
+	# apt would use the machine's state if this file were not whole.
+	cat >"$apt_dir/apt.conf" <<-CONF || archive_failed "no configuration for apt"
 		Dir::State "$apt_dir/state";
 		Dir::State::status "$apt_dir/state/status";
 		Dir::Cache "$apt_dir/cache";
@@ -95,7 +105,7 @@ archive_open() {
 	CONF
 	step "reading the index of $*" apt-get -c "$apt_dir/apt.conf" \
 		-o APT::Update::Error-Mode=any update ||
-		die "the index of the archive can't be read or verified"
+		archive_failed "the index of the archive can't be read or verified"
 	archive_unlock
 }
 
@@ -141,7 +151,7 @@ archive_get() {
 		die "the archive does not have all of: $*"
 	(cd "$cache/packages" && step "fetching $*" \
 		apt-get -q -c "$apt_dir/apt.conf" download "$@") ||
-		die "cannot download $*"
+		archive_failed "cannot download $*"
 	archive_unlock
 	# shellcheck disable=SC2001 # many lines
 	sed "s|^|$cache/packages/|" <<<"$files"
@@ -165,6 +175,6 @@ archive_get_source() {
 	archive_lock
 	(cd "$2" && step "fetching the source of $1" \
 		apt-get -q -c "$apt_dir/apt.conf" --download-only source "$1") ||
-		die "cannot download the source of $1"
+		archive_failed "cannot download the source of $1"
 	archive_unlock
 }
