@@ -134,6 +134,7 @@ TEST_F(access, for_writing_does_not_wait)
 					   &self->args));
 	EXPECT_EQ(-EBADF, variant->request(self->writer, DEVEPOLL_WAIT, NULL));
 	EXPECT_EQ(-EBADF, dep_epoll_wait(self->writer, &out, 1, -1));
+	EXPECT_EQ(-EBADF, dep_take(self->writer, 0, 1, -1));
 	IS_UNTOUCHED();
 	EXPECT_EQ(-1UL, evp.ep_resoff);
 	EXPECT_EQ(-1, pfd.revents);

@@ -126,6 +126,22 @@ int dep_write(int fd, const struct pollfd *pfds, int n);
 int dep_write_one(int fd, int member, short events);
 char *dep_map(int fd, size_t size);
 
+#define DEVEPOLL_VARIANT(fixture)					\
+	FIXTURE_VARIANT(fixture) { const struct backend *ops; };	\
+	FIXTURE_VARIANT_ADD(fixture, devepoll) {			\
+		.ops = &backend_devepoll,				\
+	}
+
+#define SYSEPOLL_VARIANT(fixture)					\
+	FIXTURE_VARIANT_ADD(fixture, sysepoll) {			\
+		.ops = &backend_sysepoll,				\
+	}
+
+/* Both, for a fixture with other members than the usual one. */
+#define BACKEND_VARIANTS(fixture)					\
+	DEVEPOLL_VARIANT(fixture);					\
+	SYSEPOLL_VARIANT(fixture)
+
 /*
  * The usual fixture: a set with some room.  SET_FIXTURE() runs each test on
  * both back ends, DEVEPOLL_FIXTURE() on the device alone.
@@ -143,16 +159,11 @@ char *dep_map(int fd, size_t size);
 
 #define DEVEPOLL_FIXTURE(fixture, room)					\
 	FIXTURE(fixture) { struct set set; };				\
-	FIXTURE_VARIANT(fixture) { const struct backend *ops; };	\
-	FIXTURE_VARIANT_ADD(fixture, devepoll) {			\
-		.ops = &backend_devepoll,				\
-	};								\
+	DEVEPOLL_VARIANT(fixture);					\
 	SET_FIXTURE_BODY(fixture, room)
 
 #define SET_FIXTURE(fixture, room)					\
 	DEVEPOLL_FIXTURE(fixture, room)					\
-	FIXTURE_VARIANT_ADD(fixture, sysepoll) {			\
-		.ops = &backend_sysepoll,				\
-	};
+	SYSEPOLL_VARIANT(fixture);
 
 #endif /* SELFTESTS_BACKEND_H */

@@ -138,6 +138,7 @@ TEST_F(change_wait, gives_what_is_ready_after_a_failure)
 }
 
 struct sleeper {
+	struct task task;
 	int (*request)(int fd, unsigned long request, void *arg);
 	int fd;
 	struct devepoll_wait_args *args;
@@ -150,6 +151,17 @@ static long sleeper_call(void *arg)
 	return sleeper->request(sleeper->fd, DEVEPOLL_WAIT, sleeper->args);
 }
 
+static int sleeper_start(struct sleeper *sleeper)
+{
+	int err = task_start(&sleeper->task, sleeper_call, sleeper);
+
+	if (err)
+		return err;
+	return await_sleep(sleeper->task.tid,
+			   sleeper->request == dep_request ? SYS_ioctl :
+			   eset_devepoll_fadvise.wait_syscall);
+}
+
 TEST_F(change_wait, sleeps_where_all_changes_took_effect)
 {
 	struct devepoll_change changes[] = {
@@ -160,18 +172,14 @@ TEST_F(change_wait, sleeps_where_all_changes_took_effect)
 		.fd = self->set.fd,
 		.args = &self->args,
 	};
-	struct task task;
 
 	bring(changes);
 	self->args.timeout = DEVEPOLL_FOREVER;
-	ASSERT_EQ(0, task_start(&task, sleeper_call, &sleeper));
-	ASSERT_EQ(0, await_sleep(task.tid,
-				 variant->request == dep_request ? SYS_ioctl :
-				 eset_devepoll_fadvise.wait_syscall));
+	ASSERT_EQ(0, sleeper_start(&sleeper));
 	/* A task told while the call sleeps finds the results already there. */
 	EXPECT_EQ(0, changes[0].result);
 	ASSERT_EQ(0, eventfd_post(self->event));
-	EXPECT_EQ(1, task_join(&task));
+	EXPECT_EQ(1, task_join(&sleeper.task));
 	EXPECT_EQ(EPOLLIN, self->out[0].events);
 	EXPECT_EQ(1, self->args.nr_tried);
 	EXPECT_EQ(0, self->args.nr_failed);
@@ -191,17 +199,13 @@ TEST_F(change_wait, that_is_interrupted_has_made_the_changes)
 		.fd = self->set.fd,
 		.args = &self->args,
 	};
-	struct task task;
 
 	signal(SIGUSR1, handler);
 	bring(changes);
 	self->args.timeout = DEVEPOLL_FOREVER;
-	ASSERT_EQ(0, task_start(&task, sleeper_call, &sleeper));
-	ASSERT_EQ(0, await_sleep(task.tid,
-				 variant->request == dep_request ? SYS_ioctl :
-				 eset_devepoll_fadvise.wait_syscall));
-	ASSERT_EQ(0, pthread_kill(task.thread, SIGUSR1));
-	EXPECT_EQ(-EINTR, task_join(&task));
+	ASSERT_EQ(0, sleeper_start(&sleeper));
+	ASSERT_EQ(0, pthread_kill(sleeper.task.thread, SIGUSR1));
+	EXPECT_EQ(-EINTR, task_join(&sleeper.task));
 	EXPECT_EQ(0, changes[0].result);
 	EXPECT_EQ(1, self->args.nr_tried);
 	EXPECT_EQ(0, self->args.nr_failed);

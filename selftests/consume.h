@@ -41,6 +41,15 @@ static inline int consumer_open(const struct consumer *consumer,
 	return consumer->type->open(probe);
 }
 
+/* For a fixture. */
+#define CONSUMER_OPEN() do {						\
+	int __ret = consumer_open(variant->consumer, &self->probe);	\
+									\
+	if (__ret == -EOPNOTSUPP)					\
+		SKIP(return, "this kernel has no such files");		\
+	ASSERT_EQ(0, __ret);						\
+} while (0)
+
 static inline void consumer_close(const struct consumer *consumer,
 				  struct probe *probe)
 {

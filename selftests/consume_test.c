@@ -42,11 +42,7 @@ static int watch(struct eset *set, const struct probe *probe,
 
 FIXTURE_SETUP(consume)
 {
-	int ret = consumer_open(variant->consumer, &self->probe);
-
-	if (ret == -EOPNOTSUPP)
-		SKIP(return, "this kernel has no such files");
-	ASSERT_EQ(0, ret);
+	CONSUMER_OPEN();
 	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
 		TH_LOG("no %s here", variant->ops->name);
 	ASSERT_EQ(0, eset_open(&self->outer, variant->ops));
@@ -236,11 +232,7 @@ CONSUMER_BY(count, perf, edge, EPOLLET, devepoll);
 
 FIXTURE_SETUP(count)
 {
-	int ret = consumer_open(variant->consumer, &self->probe);
-
-	if (ret == -EOPNOTSUPP)
-		SKIP(return, "this kernel has no such files");
-	ASSERT_EQ(0, ret);
+	CONSUMER_OPEN();
 	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
 		TH_LOG("no %s here", variant->ops->name);
 	self->event = eventfd_new();

@@ -30,22 +30,15 @@ ESET_VARIANTS(cycle);
 
 FIXTURE_SETUP(cycle)
 {
-	int i;
-
-	for (i = 0; i < SETS; i++) {
-		ASSERT_EQ(0, eset_open(&self->sets[i], variant->ops))
-			TH_LOG("no %s here", variant->ops->name);
-	}
+	ASSERT_EQ(0, esets_open(self->sets, SETS, variant->ops))
+		TH_LOG("no %s here", variant->ops->name);
 	self->event = eventfd_new();
 	ASSERT_LE(0, self->event);
 }
 
 FIXTURE_TEARDOWN(cycle)
 {
-	int i;
-
-	for (i = 0; i < SETS; i++)
-		eset_close(&self->sets[i]);
+	esets_close(self->sets, SETS);
 }
 
 static int put_in(struct eset *outer, struct eset *inner)

@@ -92,6 +92,25 @@ static inline void eset_close(struct eset *set)
 		set->ops->close(set);
 }
 
+/* Several sets. */
+static inline int esets_open(struct eset *sets, int nr,
+			     const struct eset_ops *ops)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < nr && !ret; i++)
+		ret = eset_open(&sets[i], ops);
+	return ret;
+}
+
+static inline void esets_close(struct eset *sets, int nr)
+{
+	int i;
+
+	for (i = 0; i < nr; i++)
+		eset_close(&sets[i]);
+}
+
 static inline int eset_ctl(struct eset *set, int op, int fd, uint32_t events,
 			   uint64_t data)
 {
@@ -153,6 +172,8 @@ int dep_request_by_fadvise(int fd, unsigned long request, void *arg);
 int dep_fadvise(int fd, uint64_t offset, uint64_t length, unsigned int request);
 int dep_epoll_ctl(int fd, int op, int member, struct epoll_event *event);
 int dep_epoll_wait(int fd, struct epoll_event *out, int max, int ms);
+/* DEVEPOLL_TAKE, @at bytes into the mapping. */
+int dep_take(int fd, uint64_t at, unsigned int max, int ms);
 /* One change by DEVEPOLL_CTL; its result. */
 int dep_change(int fd, const struct devepoll_change *change);
 /* Makes @nr changes; returns what DEVEPOLL_CTL returned, sets @failed. */

@@ -65,6 +65,12 @@ int dep_epoll_wait(int fd, struct epoll_event *out, int max, int ms)
 				     DEVEPOLL_EPOLL_WAIT));
 }
 
+int dep_take(int fd, uint64_t at, unsigned int max, int ms)
+{
+	return negated(fadvise_entry(fd, at, DEVEPOLL_EPOLL_WAIT_LEN(max, ms),
+				     DEVEPOLL_TAKE));
+}
+
 int dep_changes(int fd, struct devepoll_change *changes, unsigned int nr,
 		uint32_t *failed)
 {
@@ -285,6 +291,23 @@ static int fadvise_wait(struct eset *set, struct epoll_event *out, int max,
 	return dep_epoll_wait(set->fd, out, max, ms);
 }
 
+/* By DEVEPOLL_TAKE, unless the fadvise entry is off. */
+static int mapped_wait(struct eset *set, struct epoll_event *out, int max,
+		       int ms)
+{
+	unsigned int most = max > SLOT_EVENTS ? SLOT_EVENTS : max;
+	int n, slot = slot_take(set);
+
+	if (slot < 0)
+		return slot;
+	n = dep_take(set->fd,
+		     slot * SLOT_EVENTS * sizeof(struct devepoll_event), most,
+		     ms);
+	n = convert(out, max, set->map + slot * SLOT_EVENTS, n);
+	atomic_fetch_and(set->slots, ~(1U << slot));
+	return n == -EINVAL ? wait_by_pwait2(set, out, max, ms) : n;
+}
+
 const struct eset_ops eset_devepoll = {
 	.name		= "/dev/epoll",
 	.traits		= TAKES_TURNS | KEEPS_ANSWERS,
@@ -314,12 +337,12 @@ const struct eset_ops eset_devepoll_fadvise = {
 const struct eset_ops eset_devepoll_mapped = {
 	.name		= "/dev/epoll into its mapping",
 	.traits		= TAKES_TURNS | KEEPS_ANSWERS,
-	.wait_syscall	= SYS_ioctl,
+	.wait_syscall	= SYS_FADVISE,
 	.pwait2_syscall	= SYS_ioctl,
 	.open		= device_open,
 	.adopt		= mapped_adopt,
 	.ctl		= device_ctl,
-	.wait		= wait_by_pwait2,
+	.wait		= mapped_wait,
 	.pwait2		= mapped_pwait2,
 	.close		= device_close,
 };

@@ -24,22 +24,15 @@ ESET_VARIANTS(exclusive);
 
 FIXTURE_SETUP(exclusive)
 {
-	int i;
-
-	for (i = 0; i < SETS; i++) {
-		ASSERT_EQ(0, eset_open(&self->sets[i], variant->ops))
-			TH_LOG("no %s here", variant->ops->name);
-	}
+	ASSERT_EQ(0, esets_open(self->sets, SETS, variant->ops))
+		TH_LOG("no %s here", variant->ops->name);
 	self->event = eventfd_new();
 	ASSERT_LE(0, self->event);
 }
 
 FIXTURE_TEARDOWN(exclusive)
 {
-	int i;
-
-	for (i = 0; i < SETS; i++)
-		eset_close(&self->sets[i]);
+	esets_close(self->sets, SETS);
 }
 
 static int add_to_all(struct eset *sets, int fd, uint32_t events)

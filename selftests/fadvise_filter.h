@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sandboxes that refuse a system call, such as the fast path of the device.
+ * Sandboxes that refuse a system call, such as the fadvise entry of the device.
  */
 #ifndef SELFTESTS_FADVISE_FILTER_H
 #define SELFTESTS_FADVISE_FILTER_H

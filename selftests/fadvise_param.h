@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The parameter of the module that closes and opens the fast path.  Tests
+ * The parameter of the module that closes and opens the fadvise entry.  Tests
  * leave it as they find it: all others may run without it, too.
  */
 #ifndef SELFTESTS_FADVISE_PARAM_H
 #define SELFTESTS_FADVISE_PARAM_H
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "helpers.h"
 
 #define FADVISE_PARAM	"/sys/module/devepoll/parameters/fadvise"
 
@@ -29,14 +30,9 @@ static inline char fadvise_param(void)
 /* 0 or -errno. */
 static inline int set_fadvise_param(char value)
 {
-	int fd = open(FADVISE_PARAM, O_WRONLY | O_CLOEXEC);
-	int ret;
+	const char text[] = { value, 0 };
 
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, &value, 1) == 1 ? 0 : -errno;
-	close(fd);
-	return ret;
+	return write_text(FADVISE_PARAM, text);
 }
 
 #endif /* SELFTESTS_FADVISE_PARAM_H */

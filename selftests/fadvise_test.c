@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fast path: arguments that have no meaning there or would be cut off, and
- * the path turned off by the parameter of the module.
+ * The fadvise entry: arguments that have no meaning there or would be cut off,
+ * and the entry turned off by the parameter of the module.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -213,6 +213,7 @@ TEST_F(fadvise, that_is_off_takes_no_request)
 	EXPECT_EQ(-EINVAL, dep_epoll_ctl(self->fd, EPOLL_CTL_ADD, self->member,
 					 &event));
 	EXPECT_EQ(-EINVAL, dep_epoll_wait(self->fd, &out, 1, -1));
+	EXPECT_EQ(-EINVAL, dep_take(self->fd, 0, 1, -1));
 	EXPECT_EQ(POISON, self->change.result);
 	EXPECT_EQ(POISON, self->ctl.nr_failed);
 	EXPECT_EQ(POISON, stats.items);

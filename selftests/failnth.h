@@ -11,8 +11,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
+
+#include "helpers.h"
 
 /* No call has nearly so many points of failure. */
 #define MOST_POINTS	2000
@@ -20,15 +22,12 @@
 static inline void failnth_set_knob(const char *name, const char *value)
 {
 	char path[128];
-	int fd;
+	int err;
 
 	snprintf(path, sizeof(path), "/sys/kernel/debug/%s", name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (write(fd, value, strlen(value)) < 0)
+	err = write_text(path, value);
+	if (err && err != -ENOENT)
 		fprintf(stderr, "# %s can't be set\n", name);
-	close(fd);
 }
 
 /* The fd for the other functions, or -ENOSYS if the kernel can't do it. */
@@ -85,16 +84,27 @@ static inline int failnth_points(int fd, int n)
 /* What a test works on; each test defines it. */
 struct world;
 
+/* Does the first copy to user memory fail?  It does if failures are made. */
+static inline bool failnth_works(int fd)
+{
+	struct utsname name;
+	int ret;
+
+	failnth_arm(fd, 1);
+	ret = uname(&name);
+	failnth_arm(fd, 0);
+	return ret && errno == EFAULT;
+}
+
 /*
  * Calls with the n-th failure, for each n until there is no such point.  @check
  * decides whether a result is right, and undoes what was done; it is told
  * whether a failure was hit.  Returns the number of points, or -1 after a wrong
  * result.
  */
-static inline int failnth_walk(int fd, struct world *w,
-			       int (*call)(struct world *w),
-			       bool (*check)(struct world *w, int ret,
-					     bool hit))
+static inline int failnth_try(int fd, struct world *w,
+			      int (*call)(struct world *w),
+			      bool (*check)(struct world *w, int ret, bool hit))
 {
 	int n, ret;
 	bool hit;
@@ -112,5 +122,39 @@ static inline int failnth_walk(int fd, struct world *w,
 	}
 	return -1;
 }
+
+/* The same for a call that some failure must hit: never returns 0. */
+static inline int failnth_walk(int fd, struct world *w, const char *name,
+			       int (*call)(struct world *w),
+			       bool (*check)(struct world *w, int ret,
+					     bool hit))
+{
+	int points = failnth_try(fd, w, call, check);
+
+	printf("# %s: %d points of failure\n", name, points);
+	return points ?: -1;
+}
+
+/*
+ * The same for a call that has nothing that could fail, or does not mind: it
+ * succeeds each time, though failures are made before and after.
+ */
+static inline bool failnth_spares(int fd, struct world *w, const char *name,
+				  int (*call)(struct world *w),
+				  bool (*check)(struct world *w, int ret,
+						bool hit))
+{
+	bool works = failnth_works(fd);
+	int points = failnth_try(fd, w, call, check);
+
+	printf("# %s: %d points, none of which matters\n", name, points);
+	return works && points >= 0 && failnth_works(fd);
+}
+
+/* The same for a world whose member fail_nth is that fd. */
+#define walk(w, call, check)						\
+	failnth_walk((w)->fail_nth, w, #call, call, check)
+#define spares(w, call, check)						\
+	failnth_spares((w)->fail_nth, w, #call, call, check)
 
 #endif /* SELFTESTS_FAILNTH_H */

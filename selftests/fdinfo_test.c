@@ -320,6 +320,69 @@ TEST_F(more, tells_flags_of_a_change)
 	EXPECT_EQ(EPOLLOUT | EPOLLET | EPOLLERR | EPOLLHUP, line.events);
 }
 
+/* The word after a name in the fdinfo of an fd; false if there is none. */
+static bool word_of(int fd, const char *name, char word[32])
+{
+	FILE *info = open_info(getpid(), fd);
+	size_t length = strlen(name);
+	bool found = false;
+	char text[256];
+
+	if (!info)
+		return false;
+	while (!found && fgets(text, sizeof(text), info))
+		found = !strncmp(text, name, length) && text[length] == ':' &&
+			sscanf(text + length, ":\t%31s", word) == 1;
+	fclose(info);
+	return found;
+}
+
+static long long number_of(int fd, const char *name)
+{
+	char word[32];
+
+	return word_of(fd, name, word) ? atoll(word) : -1;
+}
+
+TEST_F(more, tells_the_counters)
+{
+	struct devepoll_stats stats;
+
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, eset_add(&self->set, eventfd_new(), EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, eset_drain(&self->set));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(2, number_of(self->set.fd, "items"));
+	EXPECT_EQ(1, number_of(self->set.fd, "ready"));
+	ASSERT_EQ(1, eset_drain(&self->set));
+	EXPECT_EQ(0, number_of(self->set.fd, "ready"));
+	ASSERT_EQ(0, dep_request(self->set.fd, DEVEPOLL_STATS, &stats));
+	EXPECT_EQ(stats.wakes, number_of(self->set.fd, "wakes"));
+	EXPECT_EQ(stats.asks, number_of(self->set.fd, "asks"));
+	EXPECT_EQ(1, number_of(self->set.fd, "wakes"));
+	EXPECT_EQ(1, number_of(self->set.fd, "harvests"));
+	EXPECT_EQ(1, number_of(self->set.fd, "events"));
+}
+
+TEST_F(more, names_a_set_alike_by_each_of_its_fds)
+{
+	char first[32], second[32], other[32];
+	int copy = dup(self->set.fd);
+	struct eset set;
+
+	ASSERT_LE(0, copy);
+	ASSERT_EQ(0, eset_open(&set, variant->ops));
+	ASSERT_TRUE(word_of(self->set.fd, "set", first));
+	ASSERT_TRUE(word_of(copy, "set", second));
+	ASSERT_TRUE(word_of(set.fd, "set", other));
+	EXPECT_STREQ(first, second);
+	/* Early in a boot, the kernel names all pointers alike. */
+	if (first[0] != '(')
+		EXPECT_STRNE(first, other);
+	eset_close(&set);
+	ASSERT_EQ(0, close(copy));
+}
+
 TEST_F(more, tells_the_interface)
 {
 	struct set classic;

@@ -47,7 +47,9 @@ TEST_F(features, are_those_of_this_module)
 			       DEVEPOLL_FEATURE_URING_WAIT |
 			       DEVEPOLL_FEATURE_URING_MULTISHOT |
 			       DEVEPOLL_FEATURE_REOPEN |
-			       DEVEPOLL_FEATURE_RING;
+			       DEVEPOLL_FEATURE_RING |
+			       DEVEPOLL_FEATURE_TAKE |
+			       DEVEPOLL_FEATURE_BUSY_POLL;
 
 	EXPECT_EQ(1, f->abi);
 	EXPECT_EQ(0, f->features & ~known);
@@ -55,6 +57,9 @@ TEST_F(features, are_those_of_this_module)
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_URING);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_REOPEN);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_RING);
+	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_TAKE);
+	/* So in each kernel of Debian, and in the debug kernel. */
+	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_BUSY_POLL);
 	EXPECT_EQ(fadvise_param() != 'N',
 		  !!(f->features & DEVEPOLL_FEATURE_FADVISE));
 	if (f->features & DEVEPOLL_FEATURE_URING_MULTISHOT)

@@ -60,5 +60,13 @@ extern const struct filetype
 int make_peer_write(struct probe *probe);
 int make_peer_drain(struct probe *probe);
 int make_peer_close(struct probe *probe);
+int make_peer_shutdown(struct probe *probe);
+
+/* What several kinds are made of. */
+int make_folder(struct probe *probe);
+void remove_folder(struct probe *probe);
+/* Polling it consumes the news, so poll(2) is called on a second open. */
+int open_twice(struct probe *probe, const char *path, int flags);
+int new_socket(int family, int type);
 
 #endif /* SELFTESTS_FILETYPE_H */

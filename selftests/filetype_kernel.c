@@ -13,7 +13,6 @@
 #include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -63,14 +62,14 @@ const struct filetype filetype_pty_slave = {
 	},
 };
 
-static int make_folder(struct probe *probe)
+int make_folder(struct probe *probe)
 {
 	snprintf(probe->path, sizeof(probe->path),
 		 "/tmp/devepoll-filetype-XXXXXX");
 	return mkdtemp(probe->path) ? 0 : -errno;
 }
 
-static void remove_folder(struct probe *probe)
+void remove_folder(struct probe *probe)
 {
 	char path[160];
 
@@ -140,8 +139,7 @@ const struct filetype filetype_fanotify = {
 	},
 };
 
-/* Polling it consumes the news, so poll(2) is called on a second open. */
-static int open_twice(struct probe *probe, const char *path, int flags)
+int open_twice(struct probe *probe, const char *path, int flags)
 {
 	probe->fd = open(path, flags | O_NONBLOCK | O_CLOEXEC);
 	probe->twin = open(path, flags | O_NONBLOCK | O_CLOEXEC);
@@ -260,91 +258,6 @@ const struct filetype filetype_cgroup_events = {
 	.happenings = {
 		{ "a process moves in", make_member, CHANGED },
 		{ "the last process leaves", make_member_leave, CHANGED },
-	},
-};
-
-/* Two tasks that want one CPU for 10 ms of 500 ms: pressure. */
-static int open_trigger(struct probe *probe, const char *path)
-{
-	static const char trigger[] = "some 10000 500000";
-	int ret = open_twice(probe, path, O_RDWR);
-
-	if (ret)
-		return ret;
-	/* The newest trigger is checked first, so the twin's is the last. */
-	if (write(probe->twin, trigger, sizeof(trigger)) < 0 ||
-	    write(probe->fd, trigger, sizeof(trigger)) < 0)
-		return -errno;
-	return 0;
-}
-
-static int open_pressure(struct probe *probe)
-{
-	return open_trigger(probe, "/proc/pressure/cpu");
-}
-
-static int open_cgroup_pressure(struct probe *probe)
-{
-	char path[160];
-	int ret = make_folder(probe);
-
-	if (ret)
-		return ret;
-	if (mount("devepoll", probe->path, "cgroup2", 0, NULL))
-		return errno == ENODEV ? -EOPNOTSUPP : -errno;
-	/* Of all groups. */
-	snprintf(path, sizeof(path), "%s/cpu.pressure", probe->path);
-	return open_trigger(probe, path);
-}
-
-static int make_pressure(struct probe *probe)
-{
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		if (probe->children[i])
-			continue;
-		probe->children[i] = fork();
-		if (!probe->children[i]) {
-			pin_to_cpu(0);
-			for (;;)
-				;
-		}
-	}
-	return 0;
-}
-
-static void end_pressure(struct probe *probe)
-{
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		if (!probe->children[i])
-			continue;
-		kill(probe->children[i], SIGKILL);
-		reap(probe->children[i]);
-	}
-}
-
-const struct filetype filetype_pressure = {
-	.open = open_pressure,
-	.close = end_pressure,
-	.happenings = {
-		{ "the CPU is short", make_pressure, POLLPRI },
-	},
-};
-
-static void end_cgroup_pressure(struct probe *probe)
-{
-	end_pressure(probe);
-	remove_folder(probe);
-}
-
-const struct filetype filetype_cgroup_pressure = {
-	.open = open_cgroup_pressure,
-	.close = end_cgroup_pressure,
-	.happenings = {
-		{ "the CPU is short", make_pressure, POLLPRI },
 	},
 };
 

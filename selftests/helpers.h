@@ -71,7 +71,9 @@ long status_field(pid_t tid, const char *name);
 
 /* Is the thread asleep in this system call? */
 bool sleeps_in(pid_t tid, long syscall);
-/* Waits until it is; 0 or -ETIMEDOUT. */
+/* Does it sleep there so that no signal wakes it? */
+bool blocks_in(pid_t tid, long syscall);
+/* Waits until it is asleep; 0 or -ETIMEDOUT. */
 int await_sleep(pid_t tid, long syscall);
 /* Waits for a condition; false after a long while. */
 #define await(condition) ({						\
@@ -127,6 +129,8 @@ int waiter_start(struct waiter *w, const struct set *set, int ms);
 long waiter_join(struct waiter *w);
 /* Has it slept, undisturbed, since waiter_start()? */
 bool waiter_undisturbed(struct waiter *w);
+/* Does it stay asleep for a while, however often it looks? */
+bool waiter_stays(struct waiter *w);
 
 /*
  * Calls modprobe for a driver of the running kernel; 0 if that succeeds.

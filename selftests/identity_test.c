@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -265,6 +262,36 @@ TEST_F(identity, outlives_the_process_that_added)
 	EXPECT_EQ(EPOLLIN, verdict);
 }
 
+/* Its end counts at once, though it was found alive just before. */
+TEST_F(identity, passes_here_at_the_end_of_the_process_that_added)
+{
+	int go[2], added[2];
+	pid_t pid;
+
+	ASSERT_EQ(0, eset_del(&self->set, self->event));
+	ASSERT_EQ(0, pipe2(go, O_CLOEXEC));
+	ASSERT_EQ(0, pipe2(added, O_CLOEXEC));
+	pid = fork();
+	if (!pid) {
+		int ret = eset_add(&self->set, self->event, EPOLLIN | EPOLLET);
+
+		put_byte(added[1]);
+		take_byte(go[0]);
+		_exit(ret ? 1 : 0);
+	}
+	ASSERT_LT(0, pid);
+	take_byte(added[0]);
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+	ASSERT_EQ(0, put_byte(go[1]));
+	ASSERT_EQ(0, reap(pid));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+	ASSERT_EQ(0, close(self->event));
+	ASSERT_EQ(0, eventfd_post(self->kept));
+	EXPECT_EQ(STALE, eset_wait_one(&self->set, self->event, 0));
+}
+
 struct apart {
 	struct eset set;
 	int number;
@@ -319,67 +346,6 @@ TEST_F(identity, of_what_another_process_added_is_known_here)
 	ASSERT_EQ(0, put_byte(go[1]));
 	ASSERT_EQ(0, reap(pid));
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, 900, 0));
-}
-
-/* A process forked before any of the files existed: it has no number. */
-FIXTURE(passed) {
-	struct eset set;
-	int event;
-	pid_t pid;
-};
-
-ESET_VARIANTS(passed);
-
-FIXTURE_SETUP(passed)
-{
-	struct eset theirs;
-	int sockets[2];
-
-	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
-				sockets));
-	self->pid = fork();
-	if (!self->pid) {
-		close(sockets[0]);
-		if (eset_adopt(&theirs, variant->ops, receive_fd(sockets[1])))
-			_exit(1);
-		_exit(eset_wait_one(&theirs, 4711, 10000) == EPOLLIN ? 0 : 2);
-	}
-	ASSERT_LT(0, self->pid);
-	ASSERT_EQ(0, close(sockets[1]));
-	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
-		TH_LOG("no %s here", variant->ops->name);
-	self->event = eventfd_new();
-	ASSERT_EQ(0, eset_ctl(&self->set, EPOLL_CTL_ADD, self->event,
-			      EPOLLIN | EPOLLET, 4711));
-	ASSERT_EQ(0, send_fd(sockets[0], self->set.fd));
-	ASSERT_EQ(0, close(sockets[0]));
-}
-
-FIXTURE_TEARDOWN(passed)
-{
-	eset_close(&self->set);
-}
-
-TEST_F(passed, set_delivers_there)
-{
-	ASSERT_EQ(0, eventfd_post(self->event));
-	EXPECT_EQ(0, reap(self->pid));
-	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, 4711, 0));
-}
-
-TEST_F(passed, set_delivers_to_who_sleeps_there)
-{
-	ASSERT_EQ(0, await_sleep(self->pid, self->set.ops->wait_syscall));
-	ASSERT_EQ(0, eventfd_post(self->event));
-	EXPECT_EQ(0, reap(self->pid));
-}
-
-TEST_F(passed, set_outlives_its_close_here)
-{
-	ASSERT_EQ(0, await_sleep(self->pid, self->set.ops->wait_syscall));
-	eset_close(&self->set);
-	ASSERT_EQ(0, eventfd_post(self->event));
-	EXPECT_EQ(0, reap(self->pid));
 }
 
 TEST_HARNESS_MAIN

@@ -1,111 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libdevepoll, epoll's calls under a prefix: time-outs, signals, cancellation,
- * threads and processes, compared with epoll's own.
+ * libdevepoll, epoll's calls under a prefix: time-outs, signals, threads and
+ * processes, compared with epoll's own.
  */
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
 
-#include "lib_calls.h"
+#include "lib_waits.h"
 
 CALLS_FIXTURE(epoll)
-
-/* gcc's address sanitizer takes the unwound stack for an overflow. */
-#ifdef __SANITIZE_ADDRESS__
-#define BEARS_CANCELLATION	false
-#else
-#define BEARS_CANCELLATION	true
-#endif
-
-/* The ways to wait: for this many milliseconds, or without limit. */
-enum way { WAIT, PWAIT, PWAIT_MASK, PWAIT2, NR_WAYS };
-
-static const char * const way_names[] = {
-	"wait", "pwait", "pwait with a mask", "pwait2",
-};
-
-static long wait_by(const struct calls *calls, enum way way, int set,
-		    struct epoll_event *out, int ms, const sigset_t *mask)
-{
-	const struct timespec time = {
-		.tv_sec = ms / 1000,
-		.tv_nsec = ms % 1000 * 1000000,
-	};
-
-	memset(out, 0x5a, sizeof(*out));
-	switch (way) {
-	case WAIT:
-		return result_of(calls->wait(set, out, 1, ms));
-	case PWAIT:
-		return result_of(calls->pwait(set, out, 1, ms, NULL));
-	case PWAIT_MASK:
-		return result_of(calls->pwait(set, out, 1, ms, mask));
-	default:
-		return result_of(calls->pwait2(set, out, 1,
-					       ms < 0 ? NULL : &time, mask));
-	}
-}
-
-static int add(const struct calls *calls, int set, int fd, uint32_t events)
-{
-	struct epoll_event event = { .events = events, .data.fd = fd };
-
-	return calls->ctl(set, EPOLL_CTL_ADD, fd, &event);
-}
-
-/* Any of the calls that may implement a wait. */
-static bool sleeps_in_a_wait(pid_t tid)
-{
-	return sleeps_in(tid, SYS_epoll_wait) ||
-	       sleeps_in(tid, SYS_epoll_pwait) ||
-	       sleeps_in(tid, SYS_epoll_pwait2) ||
-	       sleeps_in(tid, SYS_FADVISE) || sleeps_in(tid, SYS_ioctl);
-}
-
-struct wait_task {
-	const struct calls *calls;
-	enum way way;
-	int set;
-	int ms;
-	struct task task;
-	struct epoll_event out;
-	sigset_t mask;
-	int type_after;
-};
-
-static long wait_call(void *arg)
-{
-	struct wait_task *w = arg;
-	long ret;
-
-	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
-	ret = wait_by(w->calls, w->way, w->set, &w->out, w->ms, &w->mask);
-	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &w->type_after);
-	return ret;
-}
-
-static int wait_task_start(struct wait_task *w, const struct calls *calls,
-			   enum way way, int set, int ms)
-{
-	int ret;
-
-	*w = (struct wait_task){
-		.calls = calls, .way = way, .set = set, .ms = ms,
-		.type_after = -1,
-	};
-	sigemptyset(&w->mask);
-	ret = task_start(&w->task, wait_call, w);
-	if (ret)
-		return ret;
-	return await(sleeps_in_a_wait(w->task.tid)) ? 0 : -ETIMEDOUT;
-}
 
 TEST_F(epoll, wait_is_never_over_early)
 {
@@ -231,98 +140,6 @@ TEST_F(epoll, signal_mask_is_in_force_for_the_wait_alone)
 		ASSERT_EQ(0, sigprocmask(SIG_SETMASK, &none, NULL));
 		EXPECT_EQ(2 * i + 2, handled);
 	}
-}
-
-TEST_F(epoll, blocked_wait_is_cancelled)
-{
-	struct wait_task w;
-	void *result;
-	int way;
-
-	NEEDS_THREADS();
-	if (!BEARS_CANCELLATION)
-		SKIP(return, "the sanitizer does not bear it");
-	for (way = 0; way < NR_WAYS; way++) {
-		ASSERT_EQ(0, wait_task_start(&w, variant->calls, way,
-					     self->set, -1));
-		ASSERT_EQ(0, pthread_cancel(w.task.thread));
-		ASSERT_EQ(0, pthread_join(w.task.thread, &result));
-		EXPECT_TRUE(result == PTHREAD_CANCELED)
-			TH_LOG("%s", way_names[way]);
-	}
-	/* The set survives it. */
-	EXPECT_EQ(0, wait_by(variant->calls, WAIT, self->set, &w.out, 0, NULL));
-}
-
-struct cancelled {
-	const struct calls *calls;
-	enum way way;
-	int set;
-	bool disabled;
-	bool passed;
-};
-
-static void *cancel_oneself(void *arg)
-{
-	struct cancelled *c = arg;
-	struct epoll_event out;
-
-	if (c->disabled)
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	pthread_cancel(pthread_self());
-	wait_by(c->calls, c->way, c->set, &out, 0, NULL);
-	c->passed = true;
-	return NULL;
-}
-
-TEST_F(epoll, wait_that_does_not_sleep_is_a_cancellation_point_too)
-{
-	pthread_t thread;
-	void *result;
-	int i;
-
-	NEEDS_THREADS();
-	if (!BEARS_CANCELLATION)
-		SKIP(return, "the sanitizer does not bear it");
-	for (i = 0; i < 2 * NR_WAYS; i++) {
-		struct cancelled c = {
-			.calls = variant->calls,
-			.way = i / 2,
-			.set = self->set,
-			.disabled = i % 2,
-		};
-
-		ASSERT_EQ(0, pthread_create(&thread, NULL, cancel_oneself,
-					    &c));
-		ASSERT_EQ(0, pthread_join(thread, &result));
-		EXPECT_EQ(c.disabled, c.passed);
-		EXPECT_EQ(c.disabled, result != PTHREAD_CANCELED);
-	}
-}
-
-static void *change_cancelled(void *arg)
-{
-	struct cancelled *c = arg;
-	int fd = eventfd_new();
-
-	pthread_cancel(pthread_self());
-	c->set = c->calls->create1(EPOLL_CLOEXEC);
-	add(c->calls, c->set, fd, EPOLLIN);
-	c->calls->ctl(c->set, EPOLL_CTL_DEL, fd, NULL);
-	c->passed = true;
-	return NULL;
-}
-
-TEST_F(epoll, changing_a_set_is_no_cancellation_point)
-{
-	struct cancelled c = { .calls = variant->calls, .set = -1 };
-	pthread_t thread;
-
-	NEEDS_THREADS();
-	ASSERT_EQ(0, pthread_create(&thread, NULL, change_cancelled, &c));
-	ASSERT_EQ(0, pthread_join(thread, NULL));
-	EXPECT_TRUE(c.passed);
-	EXPECT_EQ(0, close(c.set));
 }
 
 /* More than the kernel takes at a time, and than one page of events holds. */

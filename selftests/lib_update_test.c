@@ -6,9 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -17,40 +14,7 @@
 
 #include "kselftest_harness.h"
 
-#include "helpers.h"
-#include "lib_helpers.h"
-
-/* One page of results, so that the room is the same in either count. */
-#define CAPACITY	512
-#define FAILURES	16
-
-FIXTURE(lib_update)
-{
-	struct devepoll *set;
-	struct devepoll_cursor cursor;
-	struct devepoll_failure failures[FAILURES];
-};
-
-FIXTURE_SETUP(lib_update)
-{
-	int i;
-
-	ASSERT_EQ(0, raise_fd_limit(8192));
-	ASSERT_EQ(0, devepoll_open(&self->set, NULL, CAPACITY, 0));
-	for (i = 0; i < FAILURES; i++)
-		self->failures[i] = (struct devepoll_failure){
-			.index = SIZE_MAX, .error = 1,
-		};
-}
-
-FIXTURE_TEARDOWN(lib_update)
-{
-	EXPECT_EQ(0, devepoll_close(self->set));
-	EXPECT_FALSE(leaks_memory());
-}
-
-#define update(changes, nr)						\
-	devepoll_update(self->set, changes, nr, self->failures, FAILURES)
+#include "lib_update.h"
 
 static int closed_fd(void)
 {
@@ -279,90 +243,6 @@ TEST_F(lib_update, last_entry_of_an_fd_decides)
 	EXPECT_EQ(-ELOOP, self->failures[0].error);
 }
 
-TEST_F(lib_update, full_set_is_enospc)
-{
-	struct pollfd changes[CAPACITY + 2];
-	int i;
-
-	for (i = 0; i < CAPACITY + 2; i++) {
-		changes[i].fd = eventfd_new();
-		ASSERT_LE(0, changes[i].fd);
-		changes[i].events = POLLIN;
-	}
-	EXPECT_EQ(2, update(changes, CAPACITY + 2));
-	EXPECT_EQ(CAPACITY, self->failures[0].index);
-	EXPECT_EQ(-ENOSPC, self->failures[0].error);
-	EXPECT_EQ(CAPACITY + 1, self->failures[1].index);
-	EXPECT_EQ(-ENOSPC, self->failures[1].error);
-
-	/* Fds that are in the set can still be changed. */
-	changes[0].events = POLLOUT;
-	EXPECT_EQ(0, update(changes, CAPACITY));
-	EXPECT_EQ(POLLOUT, devepoll_query(self->set, changes[0].fd));
-
-	/* A later entry frees what an earlier one may then take. */
-	changes[0].fd = changes[CAPACITY].fd;
-	changes[1].events = POLLREMOVE;
-	EXPECT_EQ(0, update(changes, 2));
-	EXPECT_EQ(POLLOUT, devepoll_query(self->set, changes[0].fd));
-	EXPECT_EQ(-ENOENT, devepoll_query(self->set, changes[1].fd));
-	EXPECT_EQ(-ENOSPC, devepoll_add(self->set, changes[CAPACITY + 1].fd,
-					POLLIN));
-	EXPECT_EQ(-ENOSPC, devepoll_add(self->set, open("/dev/null", O_RDWR),
-					POLLIN));
-
-	EXPECT_EQ(0, devepoll_alloc(self->set, 2 * CAPACITY));
-	EXPECT_EQ(0, devepoll_add(self->set, changes[CAPACITY + 1].fd,
-				  POLLIN));
-}
-
-TEST_F(lib_update, file_that_is_watched_too_often_is_enospc)
-{
-	static struct pollfd changes[4097];
-	int i, event = eventfd_new();
-
-	ASSERT_EQ(0, devepoll_alloc(self->set, 8192));
-	for (i = 0; i < 4097; i++) {
-		changes[i].fd = dup(event);
-		ASSERT_LE(0, changes[i].fd);
-		changes[i].events = POLLIN;
-	}
-	EXPECT_EQ(1, update(changes, 4097));
-	EXPECT_EQ(4096, self->failures[0].index);
-	EXPECT_EQ(-ENOSPC, self->failures[0].error);
-}
-
-#define USER_LIMIT	"/sys/module/devepoll/parameters/max_user_watches"
-
-/* Gives the old one. */
-static long set_user_limit(long limit)
-{
-	FILE *file = fopen(USER_LIMIT, "r+");
-	long old = -1;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &old) == 1) {
-		rewind(file);
-		fprintf(file, "%ld", limit);
-	}
-	return fclose(file) ? -1 : old;
-}
-
-TEST_F(lib_update, limit_of_the_user_is_enospc)
-{
-	int fd = eventfd_new(), ret;
-	long old;
-
-	ASSERT_LE(0, fd);
-	old = set_user_limit(0);
-	ASSERT_LT(0, old);
-	ret = devepoll_add(self->set, fd, POLLIN);
-	ASSERT_EQ(0, set_user_limit(old));
-	EXPECT_EQ(-ENOSPC, ret);
-	EXPECT_EQ(0, devepoll_add(self->set, fd, POLLIN));
-}
-
 TEST_F(lib_update, unreadable_entries_are_efault_and_nothing_is_done)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -380,16 +260,6 @@ TEST_F(lib_update, unreadable_entries_are_efault_and_nothing_is_done)
 	EXPECT_EQ(-ENOENT, devepoll_query(self->set, changes->fd));
 	EXPECT_EQ(-EFAULT, update(NULL, 1));
 	EXPECT_EQ(0, update(changes, 1));
-}
-
-TEST_F(lib_update, number_of_entries_is_bounded)
-{
-	struct pollfd change = { .fd = -1, .events = POLLREMOVE };
-
-	EXPECT_EQ(0, update(&change, 0));
-	EXPECT_EQ(0, update(NULL, 0));
-	EXPECT_EQ(-EINVAL, update(&change, SIZE_MAX));
-	EXPECT_EQ(-EINVAL, update(&change, 0x0ffffe01));
 }
 
 TEST_F(lib_update, add_replaces_and_change_does_not_add)

@@ -11,6 +11,7 @@
 
 #include "kselftest_harness.h"
 
+#include "fadvise_param.h"
 #include "helpers.h"
 #include "lib_helpers.h"
 
@@ -139,7 +140,8 @@ static int sleeper_start(struct sleeper *s, struct devepoll *set, int timeout)
 		return -err;
 	if (!await(s->tid))
 		return -ETIMEDOUT;
-	return await_sleep(s->tid, SYS_ioctl);
+	return await_sleep(s->tid, fadvise_param() == 'N' ? SYS_ioctl :
+							    SYS_fadvise64);
 }
 
 TEST_F(lib_wait, wait_without_limit_ends_with_an_event)

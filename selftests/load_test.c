@@ -8,11 +8,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,9 +20,9 @@
 
 #include "failnth.h"
 #include "helpers.h"
+#include "load_module.h"
 
 #define NODE		"/dev/epoll"
-#define MODULE_DIR	"/sys/module/devepoll"
 #define FTRACE_SWITCH	"/proc/sys/kernel/ftrace_enabled"
 #define SET_FDS		512
 #define MISC_MAJOR	10
@@ -37,100 +33,6 @@
  */
 #define LAST_POINTS	900
 #define POINTS_APART	15	/* of them that are tried */
-
-/* 0 or -errno. */
-static int module_load_file(const char *path, const char *params)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static int module_load(const char *params)
-{
-	return module_load_file(getenv("DEVEPOLL_KO"), params);
-}
-
-static int module_unload(void)
-{
-	return syscall(SYS_delete_module, "devepoll", O_NONBLOCK) ? -errno : 0;
-}
-
-/* The last reference may go a moment after the call that dropped it. */
-static bool module_goes(void)
-{
-	return await(module_unload() == 0);
-}
-
-static bool module_is_loaded(void)
-{
-	return access(MODULE_DIR, F_OK) == 0;
-}
-
-static bool file_has(const char *path, const char *word)
-{
-	char line[256];
-	bool found = false;
-	FILE *f = fopen(path, "re");
-
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = strstr(line, word);
-	if (f)
-		fclose(f);
-	return found;
-}
-
-static bool matches(const char *pattern)
-{
-	glob_t g = {};
-	bool found = glob(pattern, 0, NULL, &g) == 0;
-
-	globfree(&g);
-	return found;
-}
-
-/* A name may stay as a link to the cache that it was merged with. */
-static bool has_slab_caches(void)
-{
-	glob_t g = {};
-	bool found = false;
-	struct stat st;
-	size_t i;
-
-	glob("/sys/kernel/slab/devepoll*", 0, NULL, &g);
-	for (i = 0; i < g.gl_pathc; i++)
-		found |= !lstat(g.gl_pathv[i], &st) && S_ISDIR(st.st_mode);
-	globfree(&g);
-	return found || file_has("/proc/slabinfo", "devepoll");
-}
-
-/* A set with one eventfd that has fired once. */
-static int use_set(void)
-{
-	int event = eventfd_new(), fd = dep_open();
-	struct evpoll evp = { .ep_timeout = 0 };
-	char *map;
-	int n = -1;
-
-	if (event < 0 || fd < 0 || dep_alloc(fd, SET_FDS))
-		goto out;
-	map = dep_map(fd, EP_MAP_SIZE(SET_FDS));
-	if (!map || map == MAP_FAILED)
-		goto out;
-	dep_write_one(fd, event, POLLIN);
-	eventfd_post(event);
-	n = dep_poll(fd, &evp);
-	munmap(map, EP_MAP_SIZE(SET_FDS));
-out:
-	close(event);
-	close(fd);
-	return n;
-}
 
 FIXTURE(load) {
 	bool was_loaded;
@@ -155,27 +57,6 @@ FIXTURE_TEARDOWN(load)
 		EXPECT_TRUE(module_goes());
 	if (self->was_loaded)
 		EXPECT_EQ(0, module_load(""));
-}
-
-/*
- * Counts this module's lines in the log since the last call: 1 for each with
- * the word, 100 for each without it, 1000 for a report of the kernel.
- */
-static int log_new_lines(int log, const char *word)
-{
-	char record[8192];
-	int found = 0;
-	ssize_t n;
-
-	while ((n = read(log, record, sizeof(record) - 1)) > 0) {
-		record[n] = 0;
-		if (strstr(record, "devepoll: ") && !strstr(record, "taints") &&
-		    !strstr(record, "verification"))
-			found += strstr(record, word) ? 1 : 100;
-		if (strstr(record, "Call Trace") || strstr(record, "WARNING"))
-			found += 1000;
-	}
-	return found;
 }
 
 TEST_F(load, twenty_times_with_and_without_use)

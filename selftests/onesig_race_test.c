@@ -106,6 +106,8 @@ static long post_for_ever(void *arg)
 
 /* How long fds are removed while their signals are on the way. */
 #define REMOVE_NS	(3000 * NSEC_PER_MSEC)
+/* How long one that is sent after the removal may take to come. */
+#define LATE_MS		1
 
 TEST(no_signal_comes_of_an_fd_that_was_removed)
 {
@@ -126,12 +128,122 @@ TEST(no_signal_comes_of_an_fd_that_was_removed)
 		/* One has been sent, and others are. */
 		ASSERT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, poster.fd));
 		ASSERT_EQ(8, dep_write_one(set, poster.fd, POLLREMOVE));
-		ASSERT_EQ(-EAGAIN, onesig_take(ONESIG_SIGNAL, &info, 0));
+		/* A late one would pass for the first of the next round. */
+		ASSERT_EQ(-EAGAIN, onesig_take(ONESIG_SIGNAL, &info, LATE_MS));
 	}
 	atomic_store(&poster.stop, true);
 	EXPECT_EQ(0, task_join(&task));
 	EXPECT_EQ(0, signal_is_waiting(ONESIG_SIGNAL));
 	close(set);
+}
+
+/* A process with so many signals in its queue; they go when it is reaped. */
+#define REAPED_FILES	500
+#define REAPS		20
+
+/* Closes a set when it is told, and says how long that took. */
+struct closer {
+	int set;
+	atomic_bool start;
+};
+
+static long call_close(void *arg)
+{
+	struct closer *closer = arg;
+	uint64_t began;
+
+	if (pin_to_cpu(1))
+		return -errno;
+	while (!atomic_load(&closer->start))
+		;
+	began = now_ns();
+	if (close(closer->set))
+		return -errno;
+	return now_ns() - began;
+}
+
+/* A child that the set signals of each fd, and that waits to be killed. */
+static pid_t child_with_signals(int set, const int *fds)
+{
+	int i, pipes[2];
+	pid_t child;
+	char byte;
+
+	if (pipe(pipes))
+		return -errno;
+	child = fork();
+	if (!child) {
+		close(onesig_open(ONESIG_SIGNAL, 0));
+		if (onesig_begin(set, ONESIG_SIGNAL, 0))
+			_exit(1);
+		for (i = 0; i < REAPED_FILES; i++)
+			if (dep_write_one(set, fds[i], POLLIN) != 8)
+				_exit(1);
+		put_byte(pipes[1]);
+		for (;;)
+			pause();
+	}
+	close(pipes[1]);
+	if (read(pipes[0], &byte, 1) != 1)
+		child = -EPROTO;
+	close(pipes[0]);
+	return child;
+}
+
+/* What one call leaves to send, a worker sends some time later. */
+static bool has_sent(int set, uint64_t signals)
+{
+	struct devepoll_stats stats;
+
+	return !dep_request(set, DEVEPOLL_STATS, &stats) &&
+	       stats.events == signals;
+}
+
+/*
+ * The one who reaps it empties the queue after nobody can find the process any
+ * more, while the close frees what is in it: from the other end, so they meet.
+ */
+TEST(a_process_may_be_reaped_while_its_set_is_closed)
+{
+	struct closer closer = { };
+	uint64_t until, took = 0;
+	int fds[REAPED_FILES], i, round;
+	struct task task;
+	siginfo_t info;
+	pid_t child;
+	long ret;
+
+	NEEDS_THREADS();
+	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
+	ASSERT_EQ(0, pin_to_cpu(0));
+	for (i = 0; i < REAPED_FILES; i++)
+		ASSERT_LE(0, fds[i] = eventfd_new());
+	for (round = 0; round < REAPS; round++) {
+		closer.set = dep_open();
+		ASSERT_LE(0, closer.set);
+		child = child_with_signals(closer.set, fds);
+		ASSERT_LT(0, child);
+		for (i = REAPED_FILES - 1; i >= 0; i--)
+			ASSERT_EQ(0, eventfd_post(fds[i]));
+		ASSERT_TRUE(await(has_sent(closer.set, REAPED_FILES)));
+		ASSERT_EQ(0, kill(child, SIGKILL));
+		ASSERT_EQ(0, waitid(P_PID, child, &info, WEXITED | WNOWAIT));
+		atomic_store(&closer.start, false);
+		ASSERT_EQ(0, task_start(&task, call_close, &closer));
+		atomic_store(&closer.start, true);
+		/* Another moment of the close in each round. */
+		until = now_ns() + took * round / REAPS;
+		while (now_ns() < until)
+			;
+		EXPECT_EQ(128 + SIGKILL, reap(child));
+		ret = task_join(&task);
+		ASSERT_LT(0, ret);
+		took = ret;
+		for (i = 0; i < REAPED_FILES; i++)
+			eventfd_take(fds[i]);
+	}
+	for (i = 0; i < REAPED_FILES; i++)
+		close(fds[i]);
 }
 
 /*

@@ -38,12 +38,7 @@ FIXTURE(classic) {
 	struct stranger other;
 };
 
-FIXTURE_VARIANT(classic) {
-	const struct backend *ops;
-};
-
-FIXTURE_VARIANT_ADD(classic, devepoll) { .ops = &backend_devepoll };
-FIXTURE_VARIANT_ADD(classic, sysepoll) { .ops = &backend_sysepoll };
+BACKEND_VARIANTS(classic);
 
 FIXTURE_SETUP(classic)
 {

@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -261,14 +260,6 @@ TEST_F(owner, shares_what_the_number_names_in_both)
 	EXPECT_EQ(-ENOENT, eset_del(&self->set, NUMBER));
 }
 
-/* A process that has ended is still known until it was waited for. */
-static int await_end(pid_t pid)
-{
-	siginfo_t info;
-
-	return waitid(P_PID, pid, &info, WEXITED | WNOWAIT) ? -errno : 0;
-}
-
 TEST_F(owner, that_has_gone_leaves_the_removal_to_anybody)
 {
 	bool stale = eset_has(&self->set, REPORTS_STALE);
@@ -284,8 +275,7 @@ TEST_F(owner, that_has_gone_leaves_the_removal_to_anybody)
 	ASSERT_EQ(0, eventfd_post(self->kept));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, THEIRS, 0));
 
-	ASSERT_EQ(0, shutdown(self->other.socket, SHUT_WR));
-	ASSERT_EQ(0, await_end(self->other.pid));
+	ASSERT_EQ(0, stranger_leave(&self->other));
 	/* Their file lives on: a change of another file does not close it. */
 	EXPECT_EQ(-ENOENT, eset_mod(&self->set, NUMBER, EPOLLIN));
 	ASSERT_EQ(0, eventfd_post(self->kept));
@@ -304,8 +294,7 @@ TEST_F(owner, that_has_gone_leaves_the_removal_by_a_closed_number_too)
 	ASSERT_EQ(0, stranger_give(&self->other, NUMBER, self->kept));
 	ASSERT_EQ(0, THEY(ADD, EPOLLIN | EPOLLET));
 	ASSERT_EQ(0, close(NUMBER));
-	ASSERT_EQ(0, shutdown(self->other.socket, SHUT_WR));
-	ASSERT_EQ(0, await_end(self->other.pid));
+	ASSERT_EQ(0, stranger_leave(&self->other));
 	EXPECT_EQ(stale ? -EBADF : 0, eset_del(&self->set, NUMBER));
 	EXPECT_EQ(-EBADF, eset_del(&self->set, NUMBER));
 }

@@ -20,17 +20,7 @@ FIXTURE(polled) {
 	int event;
 };
 
-FIXTURE_VARIANT(polled) {
-	const struct backend *ops;
-};
-
-FIXTURE_VARIANT_ADD(polled, devepoll) {
-	.ops = &backend_devepoll,
-};
-
-FIXTURE_VARIANT_ADD(polled, sysepoll) {
-	.ops = &backend_sysepoll,
-};
+BACKEND_VARIANTS(polled);
 
 FIXTURE_SETUP(polled)
 {
@@ -173,13 +163,23 @@ TEST_F(polled, wakes_poll_for_a_hang_up)
 	EXPECT_EQ(POLLHUP, set_wait_one(&self->set, fds[0], 0));
 }
 
+/* In-tree epoll that watches the set; its fd, or -errno. */
+static int epoll_with(const struct set *set, uint32_t events)
+{
+	struct epoll_event event = { .events = events };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, set->fd, &event))
+		return -errno;
+	return epoll;
+}
+
 TEST_F(polled, can_be_watched_by_epoll)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-	int i, epoll = epoll_create1(EPOLL_CLOEXEC);
+	int i, epoll = epoll_with(&self->set, EPOLLIN);
+	struct epoll_event event;
 
 	ASSERT_LE(0, epoll);
-	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->set.fd, &event));
 	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
 		ASSERT_EQ(0, eventfd_post(self->event));
@@ -195,11 +195,10 @@ TEST_F(polled, can_be_watched_by_epoll)
 
 TEST_F(polled, gives_an_edge_to_edge_triggered_epoll)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	int i, epoll = epoll_create1(EPOLL_CLOEXEC);
+	int i, epoll = epoll_with(&self->set, EPOLLIN | EPOLLET);
+	struct epoll_event event;
 
 	ASSERT_LE(0, epoll);
-	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->set.fd, &event));
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, eventfd_post(self->event));
 		EXPECT_EQ(1, epoll_wait(epoll, &event, 1, 10000));
@@ -210,13 +209,28 @@ TEST_F(polled, gives_an_edge_to_edge_triggered_epoll)
 	ASSERT_EQ(0, close(epoll));
 }
 
-TEST_F(polled, can_be_closed_while_epoll_watches)
+/* Also while the set still has the event before, of the same file. */
+TEST_F(polled, gives_each_event_to_edge_triggered_epoll)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	int i, epoll = epoll_with(&self->set, EPOLLIN | EPOLLET);
+	struct epoll_event event;
 
 	ASSERT_LE(0, epoll);
-	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->set.fd, &event));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, eventfd_post(self->event));
+		EXPECT_EQ(1, epoll_wait(epoll, &event, 1, 10000));
+		EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+	}
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+	ASSERT_EQ(0, close(epoll));
+}
+
+TEST_F(polled, can_be_closed_while_epoll_watches)
+{
+	int epoll = epoll_with(&self->set, EPOLLIN);
+	struct epoll_event event;
+
+	ASSERT_LE(0, epoll);
 	ASSERT_EQ(0, eventfd_post(self->event));
 	set_close(&self->set);
 	EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
@@ -227,12 +241,11 @@ TEST_F(polled, can_be_closed_while_epoll_watches)
 
 TEST_F(polled, can_be_watched_by_epoll_for_one_event)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	int epoll = epoll_with(&self->set, EPOLLIN | EPOLLONESHOT);
+	struct epoll_event event;
 
 	/* One-shot: an event, then silence until it is armed again. */
 	ASSERT_LE(0, epoll);
-	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->set.fd, &event));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, epoll_wait(epoll, &event, 1, 10000));
 	EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));

@@ -35,11 +35,7 @@ CONSUMER_BY(preload_consume, perf, edge, EPOLLET, sysepoll);
 
 FIXTURE_SETUP(preload_consume)
 {
-	int ret = consumer_open(variant->consumer, &self->probe);
-
-	if (ret == -EOPNOTSUPP)
-		SKIP(return, "this kernel has no such files");
-	ASSERT_EQ(0, ret);
+	CONSUMER_OPEN();
 	self->set = epoll_create1(0);
 	self->outer = epoll_create1(0);
 	ASSERT_TRUE(is_set_of_the_device(self->set));

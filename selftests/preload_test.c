@@ -2,7 +2,6 @@
 /*
  * libdevepoll-preload.so: this program calls epoll, and runs on the device.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -27,21 +26,6 @@ void *malloc(size_t size)
 {
 	allocations++;
 	return __libc_malloc(size);
-}
-
-/* The C library's own, as called from a statically linked part. */
-static void *function_of_libc(const char *name)
-{
-	void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-
-	return libc ? dlsym(libc, name) : NULL;
-}
-
-static int epoll_by_libc(void)
-{
-	int (*create1)(int flags) = function_of_libc("epoll_create1");
-
-	return create1 ? create1(0) : -1;
 }
 
 TEST(sets_are_of_the_device)
@@ -397,89 +381,6 @@ TEST(no_memory_is_allocated)
 	EXPECT_EQ(-EBADF, ready(-1));
 	EXPECT_TRUE(works(epoll));
 	EXPECT_EQ(before, allocations);
-}
-
-FIXTURE(fadvise) { };
-
-FIXTURE_VARIANT(fadvise)
-{
-	int error;
-};
-
-FIXTURE_VARIANT_ADD(fadvise, eperm) {
-	.error = EPERM,
-};
-
-FIXTURE_VARIANT_ADD(fadvise, eacces) {
-	.error = EACCES,
-};
-
-FIXTURE_VARIANT_ADD(fadvise, enosys) {
-	.error = ENOSYS,
-};
-
-FIXTURE_SETUP(fadvise)
-{
-}
-
-FIXTURE_TEARDOWN(fadvise)
-{
-}
-
-TEST_F(fadvise, device_is_used_where_a_filter_refuses_it)
-{
-	int epoll = epoll_by_libc();
-	int set;
-
-	ASSERT_EQ(0, refuse_fadvise(variant->error));
-	set = epoll_create1(0);
-	EXPECT_TRUE(is_set_of_the_device(set));
-	EXPECT_TRUE(works(set));
-	EXPECT_TRUE(works(epoll));
-	EXPECT_EQ(-EPERM, add(set, open("/proc/self/exe", O_RDONLY), EPOLLIN));
-}
-
-/* If the module has turned fadvise off, no way is left into its sets. */
-static bool is_way_left(void)
-{
-	return fadvise_param() != 'N';
-}
-
-/* A call that is wrong on either, so that the library has to find out more. */
-static bool works_after_a_wrong_call(int set)
-{
-	struct epoll_event out;
-
-	errno = 0;
-	return epoll_wait(set, &out, 0, 0) == -1 && errno == EINVAL &&
-	       works(set);
-}
-
-TEST_F(fadvise, sets_are_told_apart_where_a_filter_refuses_the_question)
-{
-	int epoll = epoll_by_libc();
-	int set, number = 300;
-
-	ASSERT_EQ(0, refuse_call(SYS_ioctl, variant->error));
-	set = epoll_create1(0);
-	EXPECT_TRUE(is_set_of_the_device(set));
-	EXPECT_EQ(is_way_left(), works_after_a_wrong_call(set));
-	EXPECT_TRUE(works_after_a_wrong_call(epoll));
-	ASSERT_EQ(number, dup2(epoll, number));
-	EXPECT_TRUE(works(number));
-	ASSERT_EQ(number, dup2(set, number));
-	EXPECT_EQ(is_way_left(), works_after_a_wrong_call(number));
-}
-
-TEST_F(fadvise, wrong_call_does_no_harm_where_a_filter_refuses_both_questions)
-{
-	int epoll = epoll_by_libc();
-	int set = epoll_create1(0);
-
-	ASSERT_EQ(0, refuse_call(SYS_ioctl, variant->error));
-	ASSERT_EQ(0, refuse_call(SYS_statx, variant->error));
-	EXPECT_EQ(is_way_left(), works_after_a_wrong_call(set));
-	EXPECT_TRUE(works_after_a_wrong_call(epoll));
 }
 
 TEST_HARNESS_MAIN

@@ -3,6 +3,7 @@
  * What the tests of libdevepoll-preload.so share: a program with this in it
  * starts itself again with the library in LD_PRELOAD, before anything else.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -30,6 +31,20 @@ const char *beside_us(const char *name)
 	end = strrchr(path, '/') + 1;
 	snprintf(end, sizeof(path) - (end - path), "%s", name);
 	return path;
+}
+
+void *function_of_libc(const char *name)
+{
+	void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+
+	return libc ? dlsym(libc, name) : NULL;
+}
+
+int epoll_by_libc(void)
+{
+	int (*create1)(int flags) = function_of_libc("epoll_create1");
+
+	return create1 ? create1(0) : -1;
 }
 
 bool is_set_of_the_device(int fd)

@@ -15,6 +15,10 @@
 /* The path of what is named from the folder of this program. */
 const char *beside_us(const char *name);
 
+/* The C library's own, as called from a statically linked part. */
+void *function_of_libc(const char *name);
+int epoll_by_libc(void);
+
 bool is_set_of_the_device(int fd);
 bool is_set_of_epoll(int fd);
 

@@ -6,75 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
-#include "eset.h"
-
-FIXTURE(reopen) {
-	int set;
-	int member;
-};
-
-FIXTURE_VARIANT(reopen) {
-	int (*request)(int fd, unsigned long request, void *arg);
-};
-
-FIXTURE_VARIANT_ADD(reopen, by_ioctl) {
-	.request = dep_request,
-};
-
-FIXTURE_VARIANT_ADD(reopen, by_fadvise) {
-	.request = dep_request_by_fadvise,
-};
-
-FIXTURE_SETUP(reopen)
-{
-	self->set = dep_open();
-	ASSERT_LE(0, self->set) TH_LOG("no /dev/epoll here");
-	self->member = eventfd_new();
-	ASSERT_LE(0, self->member);
-}
-
-FIXTURE_TEARDOWN(reopen)
-{
-}
-
-#define REOPEN(fd, flags)						\
-	variant->request(fd, DEVEPOLL_REOPEN, (void *)(uintptr_t)(flags))
-
-static int add(int set, int fd, uint32_t events)
-{
-	const struct devepoll_change change = {
-		.op = DEVEPOLL_ADD, .fd = fd, .events = events, .data = 42,
-	};
-
-	return dep_change(set, &change);
-}
-
-static int remove_fd(int set, int fd)
-{
-	const struct devepoll_change change = { .op = DEVEPOLL_DEL, .fd = fd };
-
-	return dep_change(set, &change);
-}
-
-static long items(int set)
-{
-	struct devepoll_stats stats;
-	int ret = dep_request(set, DEVEPOLL_STATS, &stats);
-
-	return ret ?: (long)stats.items;
-}
+#include "reopen.h"
 
 TEST_F(reopen, gives_no_more_access_than_there_is)
 {
@@ -284,83 +223,6 @@ TEST_F(reopen, is_no_way_round_to_a_cycle)
 	EXPECT_EQ(1, items(self->set));
 	EXPECT_EQ(0, close(outer_reader));
 	EXPECT_EQ(0, items(self->set));
-}
-
-/* A process that was given only this open. */
-static int use_as_stranger(int socket, int member)
-{
-	struct devepoll_event out;
-	int reader = receive_fd(socket);
-
-	if (reader < 0 || add(reader, member, EPOLLIN) != -EBADF ||
-	    remove_fd(reader, member) != -EBADF ||
-	    dep_request(reader, DEVEPOLL_REOPEN, (void *)O_RDWR) != -EBADF)
-		return 1;
-	if (dep_wait(reader, &out, 1, -1) != 1 || out.data != 42)
-		return 2;
-	/* Through a path it is another set, or none. */
-	return items(reader) == 1 ? 0 : 3;
-}
-
-TEST_F(reopen, is_handed_on_with_less_access)
-{
-	int pair[2], reader = REOPEN(self->set, O_RDONLY | O_CLOEXEC);
-	pid_t child;
-
-	ASSERT_LE(0, reader);
-	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
-	ASSERT_EQ(0, add(self->set, self->member, EPOLLIN));
-	child = fork();
-	if (!child) {
-		close(self->set);
-		close(reader);
-		close(pair[0]);
-		_exit(use_as_stranger(pair[1], self->member));
-	}
-	ASSERT_LT(0, child);
-	/* None but what is in the socket, and what the child has then. */
-	ASSERT_EQ(0, send_fd(pair[0], reader));
-	EXPECT_EQ(0, close(reader));
-	EXPECT_EQ(0, close(self->set));
-	ASSERT_EQ(0, eventfd_post(self->member));
-	EXPECT_EQ(0, reap(child));
-}
-
-TEST_F(reopen, is_kept_or_closed_by_exec)
-{
-	int kept = REOPEN(self->set, O_RDONLY);
-	int closed = REOPEN(self->set, O_RDONLY | O_CLOEXEC);
-	char command[128];
-	pid_t child;
-
-	ASSERT_LE(0, kept);
-	ASSERT_LE(0, closed);
-	snprintf(command, sizeof(command),
-		 "[ -e /proc/self/fd/%d ] && ! [ -e /proc/self/fd/%d ]", kept,
-		 closed);
-	child = fork();
-	if (!child) {
-		execl("/bin/sh", "sh", "-c", command, NULL);
-		_exit(127);
-	}
-	EXPECT_EQ(0, reap(child));
-}
-
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "devepoll", O_NONBLOCK) ? -errno : 0;
-}
-
-TEST_F(reopen, keeps_the_module)
-{
-	int reader = REOPEN(self->set, O_RDONLY);
-
-	if (geteuid())
-		SKIP(return, "not root");
-	ASSERT_LE(0, reader);
-	EXPECT_EQ(0, close(self->set));
-	EXPECT_EQ(-EAGAIN, unload());
-	EXPECT_EQ(0, items(reader));
 }
 
 /* Whichever thread is the last, while another one opens it again. */

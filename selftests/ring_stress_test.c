@@ -57,10 +57,20 @@ STRESS(two_spin, .consumers = 2, .slots = FILES + 1, .idle = SPINS);
 STRESS(two_poll, .consumers = 2, .slots = FILES + 1, .idle = POLLS);
 STRESS(two_wait_otherwise, .consumers = 2, .slots = FILES + 1, .idle = WAITS);
 STRESS(two_with_few_slots, .consumers = 2, .slots = 5, .idle = SLEEPS);
-STRESS(two_with_levels, .consumers = 2, .slots = FILES + 1, .idle = SLEEPS,
-	.level = FILES / 4);
-STRESS(two_with_churn, .consumers = 2, .slots = 16, .idle = SLEEPS,
-	.churn = true);
+
+FIXTURE_VARIANT_ADD(ring_stress, two_with_levels) {
+	.consumers = 2,
+	.slots = FILES + 1,
+	.idle = SLEEPS,
+	.level = FILES / 4,
+};
+
+FIXTURE_VARIANT_ADD(ring_stress, two_with_churn) {
+	.consumers = 2,
+	.slots = 16,
+	.idle = SLEEPS,
+	.churn = true,
+};
 
 FIXTURE_SETUP(ring_stress)
 {

@@ -97,6 +97,24 @@ static bool all_taken(struct crew *crew, unsigned long each)
 	return true;
 }
 
+/* Makes all files ready again and again, and returns how often. */
+static unsigned long crew_play(struct __test_metadata *_metadata,
+			       struct crew *crew)
+{
+	unsigned long round;
+	uint64_t end;
+
+	ASSERT_EQ(0, crew_start(crew, THREADS));
+	end = now_ns() + RACE_NS;
+	for (round = 1; round <= LEAST_ROUNDS || now_ns() < end; round++) {
+		ASSERT_EQ(0, post_all(crew->files));
+		ASSERT_TRUE(await(all_taken(crew, round)))
+			TH_LOG("an event was lost in round %lu", round);
+	}
+	EXPECT_EQ(0, crew_join(crew));
+	return round - 1;
+}
+
 static bool just_count(struct crew *crew, uint64_t file)
 {
 	return true;
@@ -143,23 +161,19 @@ TEST_F(share, leaves_no_lone_thread_asleep)
 
 TEST_F(share, gives_each_edge_to_one_of_several_threads)
 {
-	struct crew crew = { .set = self->set, .handle = just_count };
-	unsigned long round;
-	uint64_t end;
+	struct crew crew = {
+		.set = self->set,
+		.files = self->events,
+		.handle = just_count,
+		.max = 3,
+	};
+	unsigned long rounds;
 	int i;
 
-	crew.max = 3;
 	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN | EPOLLET));
-	ASSERT_EQ(0, crew_start(&crew, THREADS));
-	end = now_ns() + RACE_NS;
-	for (round = 1; round <= LEAST_ROUNDS || now_ns() < end; round++) {
-		ASSERT_EQ(0, post_all(self->events));
-		ASSERT_TRUE(await(all_taken(&crew, round)))
-			TH_LOG("an event was lost in round %lu", round);
-	}
-	EXPECT_EQ(0, crew_join(&crew));
+	rounds = crew_play(_metadata, &crew);
 	for (i = 0; i < FILES; i++) {
-		EXPECT_EQ(round - 1, atomic_load(&crew.taken[i]))
+		EXPECT_EQ(rounds, atomic_load(&crew.taken[i]))
 			TH_LOG("file %d", i);
 	}
 }
@@ -177,18 +191,9 @@ TEST_F(share, under_level_loses_nothing_to_several_threads)
 		.handle = read_it,
 		.max = 2,
 	};
-	unsigned long round;
-	uint64_t end;
 
 	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN));
-	ASSERT_EQ(0, crew_start(&crew, THREADS));
-	end = now_ns() + RACE_NS;
-	for (round = 1; round <= LEAST_ROUNDS || now_ns() < end; round++) {
-		ASSERT_EQ(0, post_all(self->events));
-		ASSERT_TRUE(await(all_taken(&crew, round)))
-			TH_LOG("an event was lost in round %lu", round);
-	}
-	EXPECT_EQ(0, crew_join(&crew));
+	crew_play(_metadata, &crew);
 }
 
 static bool read_and_arm(struct crew *crew, uint64_t file)
@@ -213,19 +218,10 @@ TEST_F(share, gives_a_one_shot_to_no_two_threads_at_once)
 		.handle = read_and_arm,
 		.max = 2,
 	};
-	unsigned long round;
-	uint64_t end;
 
 	ASSERT_EQ(0, add_all(&self->set, self->events,
 			     EPOLLIN | EPOLLONESHOT));
-	ASSERT_EQ(0, crew_start(&crew, THREADS));
-	end = now_ns() + RACE_NS;
-	for (round = 1; round <= LEAST_ROUNDS || now_ns() < end; round++) {
-		ASSERT_EQ(0, post_all(self->events));
-		ASSERT_TRUE(await(all_taken(&crew, round)))
-			TH_LOG("an event was lost in round %lu", round);
-	}
-	EXPECT_EQ(0, crew_join(&crew));
+	crew_play(_metadata, &crew);
 	EXPECT_EQ(0, atomic_load(&crew.clashes));
 }
 

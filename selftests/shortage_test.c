@@ -9,73 +9,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
-#include "eset.h"
-#include "failnth.h"
-
-#define NR	20	/* more than the kernel handles at a time */
-
-struct world {
-	int fail_nth;
-	struct eset set;
-	int fd;			/* what is added */
-	int event;		/* in the set, one-shot, ready */
-	int many[NR];
-	struct devepoll_change changes[NR];
-	uint32_t failed;
-};
-
-FIXTURE(shortage) {
-	struct world w;
-};
-
-FIXTURE_SETUP(shortage)
-{
-	int i;
-
-	self->w.fail_nth = failnth_open();
-	if (self->w.fail_nth == -ENOSYS)
-		SKIP(return, "no fault injection in this kernel");
-	ASSERT_LE(0, self->w.fail_nth);
-	ASSERT_EQ(0, eset_open(&self->w.set, &eset_devepoll));
-	self->w.event = eventfd_new();
-	ASSERT_LE(0, self->w.event);
-	ASSERT_EQ(0, eset_add(&self->w.set, self->w.event,
-			      EPOLLOUT | EPOLLONESHOT));
-	for (i = 0; i < NR; i++) {
-		self->w.many[i] = eventfd_new();
-		ASSERT_LE(0, self->w.many[i]);
-	}
-	self->w.fd = self->w.many[0];
-}
-
-FIXTURE_TEARDOWN(shortage)
-{
-	if (self->w.fail_nth < 0)
-		return;
-	eset_close(&self->w.set);
-	close(self->w.fail_nth);
-}
-
-static int walk(struct world *w, int (*call)(struct world *w),
-		bool (*check)(struct world *w, int ret, bool hit))
-{
-	return failnth_walk(w->fail_nth, w, call, check);
-}
-
-static bool is_clear(int ret, bool hit)
-{
-	return hit ? ret == -ENOMEM || ret == -EFAULT : !ret;
-}
+#include "ring.h"
+#include "shortage.h"
 
 static int call_add(struct world *w)
 {
@@ -129,114 +70,6 @@ TEST_F(shortage, fails_an_add_of_a_set)
 	/* No edge is left behind that forbade the other way round. */
 	EXPECT_EQ(0, eset_add(&inner, self->w.set.fd, EPOLLIN));
 	eset_close(&inner);
-}
-
-static int call_change(struct world *w)
-{
-	return eset_mod(&w->set, w->fd, EPOLLIN | EPOLLOUT);
-}
-
-static bool check_change(struct world *w, int ret, bool hit)
-{
-	int n;
-
-	if (ret && !is_clear(ret, hit))
-		return false;
-	/* It asks for output after the change, and did not before. */
-	n = eset_wait_one(&w->set, w->fd, 0);
-	if (n != (ret ? -ENOMSG : EPOLLOUT))
-		return false;
-	return !eset_mod(&w->set, w->fd, EPOLLIN);
-}
-
-TEST_F(shortage, fails_a_change)
-{
-	ASSERT_EQ(1, eset_drain(&self->w.set));
-	ASSERT_EQ(0, eset_add(&self->w.set, self->w.fd, EPOLLIN));
-	/* If it takes no memory, nothing can fail. */
-	EXPECT_LE(0, walk(&self->w, call_change, check_change));
-}
-
-static int change_edge(struct world *w, unsigned int flags, int op,
-		       uint32_t events)
-{
-	struct devepoll_change change = {
-		.op = op,
-		.flags = flags,
-		.fd = w->fd,
-		.events = events | EPOLLET,
-		.data = w->fd,
-	};
-
-	return dep_change(w->set.fd, &change);
-}
-
-/* In the child, what the result of a change with the @n-th failure means. */
-enum { CHANGED, NO_MEMORY, FAULT, MENDED, WRONG };
-
-static int change_by_child(struct world *w, unsigned int flags, int n)
-{
-	pid_t pid = fork();
-	int nth, ret;
-	bool hit;
-
-	if (pid)
-		return reap(pid);
-	nth = failnth_open();
-	failnth_arm(nth, n);
-	ret = change_edge(w, flags, DEVEPOLL_MOD, EPOLLIN | EPOLLPRI);
-	hit = failnth_disarm(nth);
-	if (!ret)
-		_exit(hit ? MENDED : CHANGED);
-	if (!is_clear(ret, hit))
-		_exit(WRONG);
-	_exit(ret == -ENOMEM ? NO_MEMORY : FAULT);
-}
-
-/*
- * A signalfd has a wait queue for each process that changes it, so a change by
- * a child takes memory.
- */
-static void walk_change(struct __test_metadata *_metadata, struct world *w,
-			unsigned int flags, bool taken)
-{
-	int n, result = MENDED, failed = 0;
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGUSR1);
-	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &mask, NULL));
-	ASSERT_EQ(0, raise(SIGUSR1));
-	ASSERT_EQ(1, eset_drain(&w->set));
-	w->fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
-	ASSERT_LE(0, w->fd);
-
-	for (n = 1; result != CHANGED && n < MOST_POINTS; n++) {
-		ASSERT_EQ(0, change_edge(w, flags, DEVEPOLL_ADD, EPOLLIN));
-		if (taken)
-			ASSERT_EQ(EPOLLIN, eset_wait_one(&w->set, w->fd, 0));
-		result = change_by_child(w, flags, n);
-		ASSERT_LE(0, result);
-		ASSERT_GT(WRONG, result);
-		failed += result == NO_MEMORY;
-		if (result == NO_MEMORY || (result == FAULT && !taken))
-			EXPECT_EQ(EPOLLIN, eset_wait_one(&w->set, w->fd, 0))
-				TH_LOG("failure %d", n);
-		ASSERT_EQ(0, eset_del(&w->set, w->fd));
-	}
-	EXPECT_EQ(CHANGED, result);
-	EXPECT_LT(0, failed);
-}
-
-TEST_F(shortage, of_a_change_keeps_what_a_trusted_file_was_told)
-{
-	walk_change(_metadata, &self->w, DEVEPOLL_TRUST, false);
-}
-
-/* Wake-ups during the change were not evaluated, so it reports again. */
-TEST_F(shortage, of_a_change_makes_the_file_be_asked)
-{
-	walk_change(_metadata, &self->w, 0, true);
 }
 
 static int call_batch(struct world *w)
@@ -325,10 +158,11 @@ static bool check_wait(struct world *w, int ret, bool hit)
 	return !eset_mod(&w->set, w->event, EPOLLOUT | EPOLLONESHOT);
 }
 
-TEST_F(shortage, fails_a_wait_and_loses_no_event)
+/* A wait needs no memory.  What it copies is walked in short_memory_test. */
+TEST_F(shortage, fails_no_wait_and_no_event_of_a_change)
 {
-	EXPECT_LE(0, walk(&self->w, call_wait, check_wait));
-	EXPECT_LE(0, walk(&self->w, call_wait_by_fadvise, check_wait));
+	EXPECT_TRUE(spares(&self->w, call_wait, check_wait));
+	EXPECT_TRUE(spares(&self->w, call_wait_by_fadvise, check_wait));
 	EXPECT_LT(0, walk(&self->w, call_wait_with_change, check_wait));
 }
 
@@ -424,7 +258,7 @@ TEST_F(shortage, does_not_keep_a_last_event_back)
 
 	ASSERT_EQ(1, eset_drain(&self->w.set));
 	ASSERT_EQ(0, dep_change(self->w.set.fd, &change));
-	EXPECT_LE(0, walk(&self->w, call_close, check_close));
+	EXPECT_TRUE(spares(&self->w, call_close, check_close));
 }
 
 TEST_HARNESS_MAIN

@@ -7,156 +7,34 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fuse.h>
+#include <linux/tty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
 #include "eset.h"
-#include "fuse_reply.h"
+#include "fault_page.h"
+#include "slow_file.h"
 
-/* The one file of a FUSE of our own, and the thread that answers for it. */
-struct slow_file {
-	struct task task;
-	int fuse;
-	int fd;
-	char path[32];
-	int anchor;
-	uint64_t kh;		/* what the kernel knows it by */
-	atomic_uint asked;	/* how often */
-	atomic_uint answers;	/* how many of these may be answered */
-	atomic_uint revents;	/* what the answer is */
-	bool consumes;		/* only the first poll reports an event */
-};
-
-static void slow_answer(struct slow_file *slow,
-			const struct fuse_in_header *in)
+/* It wakes its waiters once more before it answers, and is ready then. */
+static int slow_stir_while_asked(struct slow_file *slow)
 {
-	const struct fuse_poll_in *poll = (void *)(in + 1);
-	struct fuse_poll_out out = {};
-	unsigned int nr;
+	int err;
 
-	slow->kh = poll->kh;
-	nr = atomic_fetch_add(&slow->asked, 1) + 1;
-	while (atomic_load(&slow->answers) < nr)
-		pause_briefly();
-	out.revents = slow->consumes ? atomic_exchange(&slow->revents, 0) :
-				       atomic_load(&slow->revents);
-	fuse_reply(slow->fuse, in->unique, 0, &out, sizeof(out));
-}
-
-static long slow_serve(void *arg)
-{
-	static const struct fuse_init_out init = {
-		.major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 4096,
-	};
-	static const struct fuse_attr_out attr = {
-		.attr = { .ino = 1, .mode = S_IFREG | 0666, .nlink = 1 },
-	};
-	static const struct fuse_open_out open_out;
-	static char buf[FUSE_MIN_READ_BUFFER + 4096];
-	const struct fuse_in_header *in = (void *)buf;
-	struct slow_file *slow = arg;
-	int fuse = slow->fuse;
-
-	/* Until the file system goes. */
-	while (read(fuse, buf, sizeof(buf)) >= (ssize_t)sizeof(*in)) {
-		switch (in->opcode) {
-		case FUSE_INIT:
-			fuse_reply(fuse, in->unique, 0, &init, sizeof(init));
-			break;
-		case FUSE_GETATTR:
-			fuse_reply(fuse, in->unique, 0, &attr, sizeof(attr));
-			break;
-		case FUSE_OPEN:
-			fuse_reply(fuse, in->unique, 0, &open_out,
-				   sizeof(open_out));
-			break;
-		case FUSE_POLL:
-			slow_answer(slow, in);
-			break;
-		case FUSE_FORGET:
-		case FUSE_BATCH_FORGET:
-			break;
-		default:
-			fuse_reply(fuse, in->unique, -ENOSYS, NULL, 0);
-		}
-	}
-	return 0;
-}
-
-/* Wakes the tasks that wait on the file, without a key. */
-static int slow_stir(struct slow_file *slow)
-{
-	struct fuse_notify_poll_wakeup_out out = { .kh = slow->kh };
-
-	return fuse_reply(slow->fuse, 0, FUSE_NOTIFY_POLL, &out, sizeof(out));
-}
-
-static int slow_mount(struct slow_file *slow)
-{
-	char options[128];
-
-	strcpy(slow->path, "/tmp/slow-file-XXXXXX");
-	slow->anchor = mkstemp(slow->path);
-	snprintf(options, sizeof(options),
-		 "fd=%d,rootmode=100000,user_id=0,group_id=0", slow->fuse);
-	if (slow->anchor < 0 || mount("test", slow->path, "fuse", 0, options))
-		return -errno;
-	atomic_store(&slow->answers, -1);
-	return task_start(&slow->task, slow_serve, slow);
-}
-
-static int slow_open(struct slow_file *slow)
-{
-	int err = slow_mount(slow);
-
-	if (err)
-		return err;
-	slow->fd = open(slow->path, O_RDONLY | O_CLOEXEC);
-	return slow->fd < 0 ? -errno : 0;
-}
-
-static long slow_close(struct slow_file *slow)
-{
-	long ret;
-
-	close(slow->fd);
-	ret = umount2(slow->path, MNT_DETACH) ? -errno :
-						task_join(&slow->task);
-	close(slow->fuse);
-	close(slow->anchor);
-	unlink(slow->path);
-	return ret;
-}
-
-/* From now on it gives no answer, until slow_go_on(). */
-static void slow_hold(struct slow_file *slow)
-{
-	atomic_store(&slow->answers, atomic_load(&slow->asked));
-}
-
-static bool slow_is_asked(struct slow_file *slow)
-{
-	return await(atomic_load(&slow->asked) > atomic_load(&slow->answers));
-}
-
-/* That answer says that nothing is ready; later ones say that everything is. */
-static void slow_go_on(struct slow_file *slow, unsigned int later)
-{
-	atomic_fetch_add(&slow->answers, 1);
-	if (!later)
-		return;
-	/* The next question replaces the sleep that should not happen. */
-	slow_is_asked(slow);
-	atomic_store(&slow->revents, later);
-	atomic_store(&slow->answers, -1);
+	slow_hold(slow);
+	err = slow_stir(slow);
+	if (!err && !slow_is_asked(slow))
+		err = -ETIMEDOUT;
+	if (!err)
+		err = slow_stir(slow);
+	slow_go_on(slow, EPOLLIN);
+	return err;
 }
 
 FIXTURE(slow) {
@@ -169,15 +47,11 @@ ESET_VARIANTS(slow);
 
 FIXTURE_SETUP(slow)
 {
-	if (geteuid())
-		SKIP(return, "not root");
-	driver("", "fuse");
-	self->slow = (struct slow_file){
-		.fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC),
-	};
-	if (self->slow.fuse < 0)
-		SKIP(return, "no /dev/fuse");
-	ASSERT_EQ(0, slow_open(&self->slow));
+	int err = slow_open(&self->slow);
+
+	if (err == -EOPNOTSUPP)
+		SKIP(return, "not root, or no /dev/fuse");
+	ASSERT_EQ(0, err);
 	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
 		TH_LOG("no %s here", variant->ops->name);
 	self->event = eventfd_new();
@@ -210,11 +84,7 @@ TEST_F(slow, file_that_stirs_while_it_is_asked_is_asked_again)
 	struct ewaiter waiter;
 
 	ASSERT_EQ(0, ewaiter_start(&waiter, &self->set, -1));
-	slow_hold(&self->slow);
-	ASSERT_EQ(0, slow_stir(&self->slow));
-	ASSERT_TRUE(slow_is_asked(&self->slow));
-	ASSERT_EQ(0, slow_stir(&self->slow));
-	slow_go_on(&self->slow, EPOLLIN);
+	ASSERT_EQ(0, slow_stir_while_asked(&self->slow));
 	EXPECT_EQ(1, ewaiter_join(&waiter));
 	EXPECT_EQ(self->slow.fd, waiter.out[0].data.u64);
 }
@@ -297,6 +167,30 @@ TEST_F(slow, file_that_answers_once_is_reported_to_who_counts)
 	EXPECT_EQ(2, call_wait_for_two(&two));
 }
 
+static long call_poll(void *arg)
+{
+	return poll_now(*(int *)arg, POLLIN);
+}
+
+/* By who polls it, since nobody else has a reference. */
+TEST_F(slow, file_that_is_closed_while_it_is_asked_is_released)
+{
+	struct task task;
+
+	if (self->set.ops == &eset_sysepoll)
+		SKIP(return, "epoll lets close() wait");
+	slow_hold(&self->slow);
+	ASSERT_EQ(0, slow_stir(&self->slow));
+	ASSERT_EQ(0, task_start(&task, call_poll, &self->set.fd));
+	ASSERT_TRUE(slow_is_asked(&self->slow));
+	ASSERT_EQ(0, close(self->slow.fd));
+	self->slow.fd = -1;
+	EXPECT_FALSE(atomic_load(&self->slow.released));
+	slow_go_on(&self->slow, 0);
+	EXPECT_EQ(0, task_join(&task));
+	ASSERT_TRUE(await(atomic_load(&self->slow.released)));
+}
+
 /* The same in a set of 2001, which posts the answer. */
 FIXTURE(slow_2001) {
 	struct set set;
@@ -305,15 +199,11 @@ FIXTURE(slow_2001) {
 
 FIXTURE_SETUP(slow_2001)
 {
-	if (geteuid())
-		SKIP(return, "not root");
-	driver("", "fuse");
-	self->slow = (struct slow_file){
-		.fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC),
-	};
-	if (self->slow.fuse < 0)
-		SKIP(return, "no /dev/fuse");
-	ASSERT_EQ(0, slow_open(&self->slow));
+	int err = slow_open(&self->slow);
+
+	if (err == -EOPNOTSUPP)
+		SKIP(return, "not root, or no /dev/fuse");
+	ASSERT_EQ(0, err);
 	ASSERT_EQ(0, set_open(&self->set, &backend_devepoll, 600));
 	ASSERT_EQ(0, set_add(&self->set, self->slow.fd, POLLIN));
 }
@@ -329,13 +219,133 @@ TEST_F(slow_2001, file_that_stirs_while_it_is_asked_is_asked_again)
 	struct waiter waiter;
 
 	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
-	slow_hold(&self->slow);
-	ASSERT_EQ(0, slow_stir(&self->slow));
-	ASSERT_TRUE(slow_is_asked(&self->slow));
-	ASSERT_EQ(0, slow_stir(&self->slow));
-	slow_go_on(&self->slow, POLLIN);
+	ASSERT_EQ(0, slow_stir_while_asked(&self->slow));
 	EXPECT_EQ(1, waiter_join(&waiter));
 	EXPECT_EQ(self->slow.fd, waiter.out[0].fd);
+}
+
+/*
+ * A terminal, which any kernel has: poll() waits for a thread that changes the
+ * line discipline, and that one waits, five seconds at most, for an ioctl(2)
+ * that holds it while it writes to memory that is not there.
+ */
+struct slow_terminal {
+	int master;
+	int fd;
+	struct fault_page page;
+	struct task holder;
+	struct task changer;
+};
+
+static long hold_terminal(void *arg)
+{
+	struct slow_terminal *slow = arg;
+
+	return ioctl(slow->fd, FIONREAD, fault_page_start(&slow->page)) ?
+	       -errno : 0;
+}
+
+static long change_terminal(void *arg)
+{
+	struct slow_terminal *slow = arg;
+	int discipline = N_TTY;
+
+	return ioctl(slow->fd, TIOCSETD, &discipline) ? -errno : 0;
+}
+
+static int terminal_open(struct slow_terminal *slow)
+{
+	slow->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slow->master < 0 || grantpt(slow->master) ||
+	    unlockpt(slow->master))
+		return -errno;
+	slow->fd = open(ptsname(slow->master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slow->fd < 0)
+		return -errno;
+	if (fault_page_open(&slow->page))
+		return -ENOSYS;
+	/* A line, so that it can be read. */
+	return write(slow->master, "\n", 1) == 1 ? 0 : -errno;
+}
+
+/* From now on poll() of it sleeps, until terminal_go_on(). */
+static int terminal_hold(struct slow_terminal *slow)
+{
+	int err = task_start(&slow->holder, hold_terminal, slow);
+
+	if (!err)
+		err = fault_page_await(&slow->page);
+	if (!err)
+		err = task_start(&slow->changer, change_terminal, slow);
+	if (!err && !await(blocks_in(slow->changer.tid, SYS_ioctl)))
+		err = -ETIMEDOUT;
+	return err;
+}
+
+/* 0 if it has been held until now. */
+static int terminal_go_on(struct slow_terminal *slow)
+{
+	bool held = !atomic_load(&slow->changer.done);
+	int err = fault_page_provide(&slow->page);
+
+	if (!err)
+		err = task_join(&slow->holder);
+	if (!err)
+		err = task_join(&slow->changer);
+	return held || err ? err : -ETIME;
+}
+
+FIXTURE(slow_terminal) {
+	struct eset set;
+	struct slow_terminal slow;
+};
+
+DEVICE_VARIANTS(slow_terminal);
+
+FIXTURE_SETUP(slow_terminal)
+{
+	ASSERT_EQ(0, terminal_open(&self->slow)) TH_LOG("no userfaultfd here");
+	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
+		TH_LOG("no %s here", variant->ops->name);
+}
+
+FIXTURE_TEARDOWN(slow_terminal)
+{
+	eset_close(&self->set);
+	fault_page_close(&self->slow.page);
+	close(self->slow.fd);
+	close(self->slow.master);
+}
+
+/*
+ * A wait has found two numbers that no longer name their file, and takes them
+ * out of the set, which it can finish only when the terminal has answered.
+ * Meanwhile the file goes, and its wait queue.
+ */
+TEST_F(slow_terminal, outlasts_the_file_of_numbers_that_a_wait_removes)
+{
+	int kept = eventfd_new(), first = dup(kept), second = dup(kept);
+	struct ewaiter waiter;
+	pid_t tid;
+
+	/* They are on the list before the terminal, so it is polled last. */
+	ASSERT_EQ(0, eset_add(&self->set, first, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, eset_add(&self->set, second, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, close(first));
+	ASSERT_EQ(0, close(second));
+	ASSERT_EQ(0, eventfd_post(kept));
+	ASSERT_TRUE(await(poll_now(self->slow.fd, POLLIN)));
+	ASSERT_EQ(0, eset_add(&self->set, self->slow.fd, EPOLLIN));
+	ASSERT_EQ(0, terminal_hold(&self->slow));
+	ASSERT_EQ(0, ewaiter_launch(&waiter, &self->set, WAITER_ROOM, 0));
+	tid = waiter.task.tid;
+	ASSERT_TRUE(await(blocks_in(tid, self->set.ops->wait_syscall)));
+	ASSERT_EQ(0, close(kept));
+	ASSERT_EQ(0, terminal_go_on(&self->slow));
+	EXPECT_EQ(1, ewaiter_join(&waiter));
+	EXPECT_EQ(EPOLLIN, waiter.out[0].events);
+	EXPECT_EQ(-EBADF, eset_del(&self->set, first));
+	EXPECT_EQ(-EBADF, eset_del(&self->set, second));
 }
 
 TEST_HARNESS_MAIN

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "helpers.h"
@@ -134,6 +135,20 @@ static inline int stranger_give(struct stranger *stranger, int number, int fd)
 	if (!err)
 		err = send_fd(stranger->socket, fd);
 	return err ? err : stranger_answer(stranger);
+}
+
+/*
+ * Lets it end, and does not wait for it as a child: it is still known.  0 or
+ * -errno.
+ */
+static inline int stranger_leave(struct stranger *stranger)
+{
+	siginfo_t info;
+
+	if (shutdown(stranger->socket, SHUT_WR) ||
+	    waitid(P_PID, stranger->pid, &info, WEXITED | WNOWAIT))
+		return -errno;
+	return 0;
 }
 
 /* Lets it end, and waits for that; 0 if it did as it should. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -13,11 +12,6 @@
 #include "stress_extended.h"
 
 #define BATCH		24
-#define PART_SIZE	(PART_EVENTS * sizeof(struct devepoll_event))
-#define MAP_SIZE	(MAP_PARTS * PART_SIZE)
-#define KNOWN_EVENTS	(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
-			 EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
-			 EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP | DEVEPOLL_CLOSED)
 
 struct extended_set extended_sets[EXTENDED_SETS];
 
@@ -25,31 +19,7 @@ static const int change_results[] = {
 	EBADF, EEXIST, ENOENT, EPERM, EINVAL, ELOOP, ENOSPC, ENOMEM, 0,
 };
 
-static const int wait_errors[] = { EINTR, 0 };
 static const int no_errors[] = { 0 };
-
-/* Comes back with each event, to tell whether it belongs to the fd. */
-static uint64_t data_of(int fd)
-{
-	return (uint64_t)(uint32_t)fd * 0x9e3779b97f4a7c15;
-}
-
-static struct extended_set *any_extended(struct rng *rng)
-{
-	return &extended_sets[rng_below(rng, EXTENDED_SETS)];
-}
-
-static bool is_kept(const struct extended_set *s)
-{
-	return s == &extended_sets[0];
-}
-
-static void check_call(const struct extended_set *s, const char *call,
-		       const int *allowed)
-{
-	if (is_kept(s))
-		check_errno(&sets[0], call, allowed);
-}
 
 static bool set_open(struct extended_set *s)
 {
@@ -204,7 +174,7 @@ void op_extended_change(struct rng *rng)
 	check_changes(s, changes, ret);
 }
 
-/* epoll's own calls, through the fast path. */
+/* epoll's own calls, through the fadvise entry. */
 void op_extended_fadvise(struct rng *rng)
 {
 	struct extended_set *s = any_extended(rng);
@@ -223,84 +193,6 @@ void op_extended_fadvise(struct rng *rng)
 			   DEVEPOLL_EPOLL_WAIT) < 0) {
 		check_call(s, "epoll_wait", wait_errors);
 	}
-}
-
-static void check_events(const struct devepoll_event *out, int n)
-{
-	int i;
-
-	for (i = 0; i < n; i++) {
-		if (out[i].data != data_of(out[i].fd))
-			bad_result("data of another fd", out[i].fd, i);
-		if (!out[i].events || out[i].events & ~KNOWN_EVENTS)
-			bad_result("events that can't be", out[i].fd,
-				   out[i].events);
-	}
-}
-
-static void fill_wait(struct rng *rng, struct devepoll_wait_args *args,
-		      unsigned int most)
-{
-	args->max_events = 1 + rng_below(rng, most);
-	if (rng_below(rng, 2))
-		args->min_events = 1 + rng_below(rng, args->max_events);
-	args->timeout = rng_below(rng, 3) ? 0 : rng_below(rng, 10) * 1000000;
-	if (rng_below(rng, 8) == 0) {
-		args->flags |= DEVEPOLL_WAIT_ABSTIME;
-		args->timeout += now_seconds() * 1e9;
-	}
-}
-
-void op_extended_wait(struct rng *rng)
-{
-	struct extended_set *s = any_extended(rng);
-	struct devepoll_change changes[4];
-	struct devepoll_event out[PART_EVENTS + 1];
-	struct devepoll_wait_args args = { .events = (uintptr_t)out };
-	int n;
-
-	fill_wait(rng, &args, PART_EVENTS);
-	if (rng_below(rng, 4) == 0) {
-		args.nr_changes = 1 + rng_below(rng, 4);
-		args.changes = (uintptr_t)changes;
-		args.change_size = sizeof(changes[0]);
-		extended_fill(rng, changes, args.nr_changes);
-	}
-	memset(out, 0xa5, sizeof(out));
-	n = ioctl(atomic_load(&s->fd), DEVEPOLL_WAIT, &args);
-	if (n < 0)
-		check_call(s, "DEVEPOLL_WAIT", wait_errors);
-	else if (is_kept(s))
-		check_events(out, n);
-	if (n > (int)args.max_events ||
-	    out[args.max_events].data != 0xa5a5a5a5a5a5a5a5)
-		bad_result("more events than wanted", n, args.max_events);
-}
-
-/* Of the mapping: how many were given away, and which one is the thread's. */
-static atomic_uint parts;
-static __thread unsigned int part;
-
-/* Threads that wait into the mapping, each into a part of its own. */
-void op_extended_mapped(struct rng *rng)
-{
-	struct devepoll_wait_args args = { .flags = DEVEPOLL_WAIT_MAPPED };
-	struct extended_set *s = any_extended(rng);
-	struct devepoll_event *out;
-	int n;
-
-	if (!part)
-		part = 1 + atomic_fetch_add(&parts, 1) % (MAP_PARTS - 1);
-	args.events = part * PART_SIZE;
-	fill_wait(rng, &args, PART_EVENTS);
-	pthread_rwlock_rdlock(&s->map_lock);
-	out = s->map ? s->map + part * PART_EVENTS : NULL;
-	n = ioctl(atomic_load(&s->fd), DEVEPOLL_WAIT, &args);
-	if (n < 0 && out)
-		check_call(s, "DEVEPOLL_WAIT_MAPPED", wait_errors);
-	else if (is_kept(s) && out)
-		check_events(out, n);
-	pthread_rwlock_unlock(&s->map_lock);
 }
 
 /* A set with some files, as a file of the table. */

@@ -9,6 +9,8 @@
 /* One place in the mapping for each thread that waits. */
 #define MAP_PARTS	64
 #define PART_EVENTS	32
+#define PART_SIZE	(PART_EVENTS * sizeof(struct devepoll_event))
+#define MAP_SIZE	(MAP_PARTS * PART_SIZE)
 
 /* Set 0 is never closed: so errors and results on it can be checked. */
 struct extended_set {
@@ -19,6 +21,31 @@ struct extended_set {
 };
 
 extern struct extended_set extended_sets[EXTENDED_SETS];
+/* What a wait may fail with. */
+extern const int wait_errors[];
+
+/* Comes back with each event, to tell whether it belongs to the fd. */
+static inline uint64_t data_of(int fd)
+{
+	return (uint64_t)(uint32_t)fd * 0x9e3779b97f4a7c15;
+}
+
+static inline struct extended_set *any_extended(struct rng *rng)
+{
+	return &extended_sets[rng_below(rng, EXTENDED_SETS)];
+}
+
+static inline bool is_kept(const struct extended_set *s)
+{
+	return s == &extended_sets[0];
+}
+
+static inline void check_call(const struct extended_set *s, const char *call,
+			      const int *allowed)
+{
+	if (is_kept(s))
+		check_errno(&sets[0], call, allowed);
+}
 
 bool extended_world_open(void);
 void extended_world_close(void);

@@ -28,17 +28,7 @@ FIXTURE(threads) {
 	int event;
 };
 
-FIXTURE_VARIANT(threads) {
-	const struct backend *ops;
-};
-
-FIXTURE_VARIANT_ADD(threads, devepoll) {
-	.ops = &backend_devepoll,
-};
-
-FIXTURE_VARIANT_ADD(threads, sysepoll) {
-	.ops = &backend_sysepoll,
-};
+BACKEND_VARIANTS(threads);
 
 FIXTURE_SETUP(threads)
 {

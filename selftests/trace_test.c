@@ -144,6 +144,19 @@ TEST_F(trace, tells_of_each_wake_up_and_harvest)
 	}
 }
 
+/* Though the set, without a trace, would have nothing to do. */
+TEST_F(trace, tells_of_each_wake_up_while_an_event_is_pending)
+{
+	int i;
+
+	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN | EPOLLET));
+	for (i = 1; i <= 3; i++) {
+		ASSERT_EQ(0, eventfd_post(self->event));
+		EXPECT_EQ(i, trace_count(&self->trace, "event", self->fd));
+	}
+	EXPECT_EQ(1, eset_drain(&self->set));
+}
+
 TEST_F(trace, tells_of_a_close)
 {
 	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));

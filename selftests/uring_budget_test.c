@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one event may cost the machine if commands of a ring wait for it in very
+ * What one event may cost the machine if io_uring commands wait for it in very
  * many sets: see budget_test.c.
  */
 #include <errno.h>

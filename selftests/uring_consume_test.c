@@ -37,11 +37,7 @@ CONSUMER_BY(uring_consume, pressure, edge, EPOLLET, devepoll);
 
 FIXTURE_SETUP(uring_consume)
 {
-	int ret = consumer_open(variant->consumer, &self->probe);
-
-	if (ret == -EOPNOTSUPP)
-		SKIP(return, "this kernel has no such files");
-	ASSERT_EQ(0, ret);
+	CONSUMER_OPEN();
 	ASSERT_EQ(0, ring_open(&self->ring, &ring_plain));
 	ASSERT_EQ(0, eset_open(&self->set, variant->ops))
 		TH_LOG("no %s here", variant->ops->name);

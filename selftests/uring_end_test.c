@@ -1,100 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits that are commands of io_uring, and that end because the ring, the
+ * Waits that are io_uring commands, and that end because the ring, the
  * thread, the process or the set's fd goes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
-#include "uring_ring.h"
+#include "uring_end.h"
 
-#define PENDING		3
 #define RACES		300
 #define ROUNDS		50
-#define KILL_SECONDS	4
-#define ALWAYS_READY	30
-
-FIXTURE(uring_end) {
-	struct ring ring;
-	int set;
-	int event;	/* in the set, edge-triggered */
-	struct devepoll_event out[PENDING];
-	struct devepoll_wait_args args[PENDING];
-	long references;
-};
-
-static int set_with(int event)
-{
-	const struct devepoll_change add = {
-		.op = DEVEPOLL_ADD,
-		.fd = event,
-		.events = EPOLLIN | EPOLLET,
-		.data = 42,
-	};
-	int set = dep_open();
-
-	return set < 0 ? set : dep_change(set, &add) ?: set;
-}
-
-FIXTURE_SETUP(uring_end)
-{
-	int i;
-
-	/* A ring of an earlier program may still be ending. */
-	await(module_references() == 0);
-	self->references = module_references();
-	ASSERT_EQ(0, ring_open(&self->ring, &ring_plain));
-	self->event = eventfd_new();
-	ASSERT_LE(0, self->event);
-	self->set = set_with(self->event);
-	ASSERT_LT(0, self->set);
-	memset(self->out, 0xa5, sizeof(self->out));
-	for (i = 0; i < PENDING; i++)
-		self->args[i] = wait_args(&self->out[i], 1, -1);
-	/* One of them has a timer. */
-	self->args[1].timeout = 3600 * 1000000000LL;
-}
-
-FIXTURE_TEARDOWN(uring_end)
-{
-	close(self->set);
-	EXPECT_TRUE(await(module_references() == self->references));
-}
-
-static int begin_waits(struct ring *ring, int set,
-		       struct devepoll_wait_args *args)
-{
-	int i, ret = 0;
-
-	for (i = 0; !ret && i < PENDING; i++)
-		ret = ring_request(ring, set, DEVEPOLL_WAIT, &args[i], i);
-	return ret;
-}
-
-/* Is the set as if nobody had ever waited on it? */
-static bool event_comes_through(int set, int event)
-{
-	struct devepoll_event out[2];
-
-	return !eventfd_post(event) && dep_wait(set, out, 2, 0) == 1 &&
-	       out[0].data == 42 && dep_wait(set, out, 2, 0) == 0;
-}
-
-/* A ring ends its waits some time after its close. */
-#define EXPECT_END(set, event) \
-	EXPECT_TRUE(await(event_comes_through(set, event)))
 
 TEST_F(uring_end, of_the_ring_ends_its_waits)
 {
@@ -103,6 +26,18 @@ TEST_F(uring_end, of_the_ring_ends_its_waits)
 	ASSERT_TRUE(ring_waits(&self->ring));
 	ring_close(&self->ring);
 	EXPECT_END(self->set, self->event);
+}
+
+/* EXPECT_END posts an event, by which a wait that was left would end. */
+TEST_F(uring_end, of_the_ring_ends_its_waits_without_an_event)
+{
+	NEEDS_WAITS();
+	ASSERT_EQ(0, begin_waits(&self->ring, self->set, self->args));
+	ASSERT_TRUE(ring_waits(&self->ring));
+	ring_close(&self->ring);
+	ASSERT_EQ(0, close(self->set));
+	self->set = -1;
+	EXPECT_TRUE(await(module_references() == self->references));
 }
 
 TEST_F(uring_end, of_the_ring_leaves_events_to_others)
@@ -142,24 +77,9 @@ TEST_F(uring_end, of_the_ring_leaves_other_rings_alone)
 	ring_close(&other);
 }
 
-struct racer {
-	atomic_int *start;
-	int event;
-};
-
-static long post_when_told(void *arg)
-{
-	struct racer *racer = arg;
-
-	while (!atomic_load(racer->start))
-		;
-	return eventfd_post(racer->event);
-}
-
 TEST_F(uring_end, of_the_ring_loses_no_event)
 {
-	atomic_int start;
-	struct racer racer = { .start = &start, .event = self->event };
+	struct racer racer = { .event = self->event };
 	struct devepoll_event out[2];
 	struct task task;
 	int i, taken, left = 0;
@@ -170,9 +90,9 @@ TEST_F(uring_end, of_the_ring_loses_no_event)
 		ASSERT_EQ(0, ring_request(&self->ring, self->set,
 					  DEVEPOLL_WAIT, &self->args[i % 2],
 					  i));
-		atomic_init(&start, 0);
+		atomic_store(&racer.start, 0);
 		ASSERT_EQ(0, task_start(&task, post_when_told, &racer));
-		atomic_store(&start, 1);
+		atomic_store(&racer.start, 1);
 		ring_close(&self->ring);
 		ASSERT_EQ(0, task_join(&task));
 		/* Either the wait got it, or it is there. */
@@ -330,133 +250,6 @@ TEST_F(uring_end, of_the_process_ends_its_waits)
 			TH_LOG("end %u", i);
 		EXPECT_TRUE(event_comes_through(self->set, self->event));
 	}
-	ring_close(&self->ring);
-}
-
-/* What the processes share that are killed at any moment. */
-struct killed {
-	int set;
-	int event;
-	/* Another set, with this many fds that are always ready. */
-	int full;
-	unsigned int seed;
-	atomic_ulong waits;
-};
-
-static long wait_in_rings(void *arg)
-{
-	struct killed *k = arg;
-	unsigned int seed = k->seed;
-	struct devepoll_event out[2 * ALWAYS_READY];
-	struct devepoll_wait_args args;
-	struct io_uring_cqe cqe;
-	struct ring ring;
-	bool full;
-	int i;
-
-	for (;;) {
-		if (ring_open(&ring, &ring_plain))
-			_exit(1);
-		for (i = rand_r(&seed) % 16; i >= 0; i--) {
-			full = rand_r(&seed) % 4 == 0;
-			args = wait_args(out, 2 * ALWAYS_READY, -1);
-			args.min_events = rand_r(&seed) % 2;
-			if (full)
-				args.min_events = rand_r(&seed) %
-						  (2 * ALWAYS_READY);
-			if (rand_r(&seed) % 4 == 0)
-				args.timeout = rand_r(&seed) % 1000000;
-			ring_request(&ring, full ? k->full : k->set,
-				     DEVEPOLL_WAIT, &args, i);
-			atomic_fetch_add(&k->waits, 1);
-			if (rand_r(&seed) % 2)
-				ring_peek(&ring, &cqe);
-		}
-		ring_close(&ring);
-	}
-}
-
-static long fire(void *arg)
-{
-	struct killed *k = arg;
-
-	while (!eventfd_post(k->event))
-		;
-	return 0;
-}
-
-static void child_be_killed(struct killed *k)
-{
-	struct devepoll_event out[2];
-	struct task tasks[2];
-
-	if (task_start(&tasks[0], wait_in_rings, k) ||
-	    task_start(&tasks[1], fire, k))
-		_exit(1);
-	for (;;)
-		dep_wait(k->set, out, 2, 1);
-}
-
-static int full_set(void)
-{
-	struct devepoll_change add = {
-		.op = DEVEPOLL_ADD, .events = EPOLLIN, .data = 43,
-	};
-	int i, ret, set = dep_open();
-
-	for (i = 0; set >= 0 && i < ALWAYS_READY; i++) {
-		add.fd = eventfd_new();
-		ret = eventfd_post(add.fd) ?: dep_change(set, &add);
-		if (ret)
-			return ret;
-	}
-	return set;
-}
-
-/* Random times, so that the signal meets every place; nothing hangs on them. */
-static void sleep_us(unsigned int us)
-{
-	const struct timespec time = { .tv_nsec = us * 1000L };
-
-	nanosleep(&time, NULL);
-}
-
-TEST_F(uring_end, may_come_at_any_moment)
-{
-	uint64_t until = now_ns() + KILL_SECONDS * 1000000000ULL;
-	unsigned int seed = time(NULL), rounds = 0;
-	struct devepoll_event out[2];
-	struct killed *k;
-	pid_t pid;
-
-	TH_LOG("seed %u", seed);
-	k = mmap(NULL, sizeof(*k), PROT_READ | PROT_WRITE,
-		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, k);
-	k->set = self->set;
-	k->event = self->event;
-	k->full = full_set();
-	ASSERT_LT(0, k->full);
-	while (now_ns() < until) {
-		k->seed = rand_r(&seed);
-		pid = fork();
-		ASSERT_LE(0, pid);
-		if (pid == 0)
-			child_be_killed(k);
-		sleep_us(rand_r(&seed) % (20000 * slowness()));
-		ASSERT_EQ(0, kill(pid, SIGKILL));
-		ASSERT_EQ(128 + SIGKILL, reap(pid));
-		/* What it left is there, and no other waiter is before us. */
-		dep_wait(self->set, out, 2, 0);
-		ASSERT_TRUE(event_comes_through(self->set, self->event))
-			TH_LOG("round %u", rounds);
-		rounds++;
-	}
-	TH_LOG("%u processes killed, %lu waits", rounds,
-	       atomic_load(&k->waits));
-	EXPECT_LT(0, atomic_load(&k->waits));
-	close(k->full);
-	munmap(k, sizeof(*k));
 	ring_close(&self->ring);
 }
 

@@ -6,6 +6,7 @@
 #define SELFTESTS_URING_RING_H
 
 #include <liburing.h>
+#include <stdatomic.h>
 
 #include "request.h"
 
@@ -118,5 +119,20 @@ bool kernel_can_shoot(void);
 
 /* How many files of the device are open, or -errno. */
 long module_references(void);
+
+/* A thread that posts when it is told to. */
+struct racer {
+	atomic_int start;
+	int event;
+};
+
+static inline long post_when_told(void *arg)
+{
+	struct racer *racer = arg;
+
+	while (!atomic_load(&racer->start))
+		;
+	return eventfd_post(racer->event);
+}
 
 #endif /* SELFTESTS_URING_RING_H */

@@ -318,19 +318,20 @@ TEST_F(wake, tells_all_who_poll_it_though_its_processor_is_taken)
 		EXPECT_GT(TOLD_NS, took);
 }
 
-TEST_F(wake, wakes_one_thread_for_one_edge)
+static void wake_one_by_one(struct __test_metadata *_metadata,
+			    struct eset *set, const int *events, uint32_t modes)
 {
 	struct ewaiter waiters[THREADS];
 	bool quick = true;
 	uint64_t start;
 	int i, woken;
 
-	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, add_all(set, events, EPOLLIN | modes));
 	for (i = 0; i < THREADS; i++)
-		ASSERT_EQ(0, ewaiter_start(&waiters[i], &self->set, -1));
+		ASSERT_EQ(0, ewaiter_start(&waiters[i], set, -1));
 	for (woken = 1; woken <= THREADS; woken++) {
 		start = now_ns();
-		ASSERT_EQ(0, eventfd_post(self->events[woken]));
+		ASSERT_EQ(0, eventfd_post(events[woken]));
 		ASSERT_TRUE(await(ewaiters_done(waiters, THREADS) == woken));
 		quick = quick && now_ns() - start < LATE_NS;
 		for (i = 0; i < THREADS; i++)
@@ -339,6 +340,16 @@ TEST_F(wake, wakes_one_thread_for_one_edge)
 	}
 	for (i = 0; i < THREADS; i++)
 		EXPECT_EQ(1, ewaiter_join(&waiters[i]));
+}
+
+TEST_F(wake, wakes_one_thread_for_one_edge)
+{
+	wake_one_by_one(_metadata, &self->set, self->events, EPOLLET);
+}
+
+TEST_F(wake, wakes_one_thread_for_one_shot)
+{
+	wake_one_by_one(_metadata, &self->set, self->events, EPOLLONESHOT);
 }
 
 TEST_F(wake, wakes_all_threads_for_what_stays_ready)
