@@ -10,7 +10,6 @@
 #include "http.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "accept_again.h"
 #include "request.h"
 
 #define HEAD_MAX	8192		/* a request's head is not longer */
@@ -62,7 +62,7 @@ int http_init(int maxfds)
 
 	conns = calloc(maxfds, sizeof(*conns));
 	conns_max = maxfds;
-	spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	spare_fd = open_spare();
 	return conns && spare_fd >= 0 ? 0 : -1;
 }
 
@@ -71,48 +71,13 @@ int http_open_conns(void)
 	return conns_open;
 }
 
-/* Accepts a connection and drops it, because its edge is not reported again. */
-static bool shed(int lfd)
-{
-	int fd;
-
-	close(spare_fd);
-	fd = accept(lfd, NULL, NULL);
-	if (fd >= 0) {
-		http_stats.refused++;
-		close(fd);
-	}
-	spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	return fd >= 0;
-}
-
-/* After a failed accept: does it make sense to try again at once? */
-static bool accept_again(int lfd)
-{
-	switch (errno) {
-	case EMFILE:
-	case ENFILE:
-	case ENOBUFS:
-	case ENOMEM:
-		return shed(lfd);
-	case EAGAIN:
-	case EBADF:
-	case EINVAL:
-	case ENOTSOCK:
-		return false;
-	default:
-		/* That connection failed before it was accepted. */
-		return true;
-	}
-}
-
 int http_accept(int lfd)
 {
 	for (;;) {
 		int fd = accept4(lfd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0) {
-			if (!accept_again(lfd))
+			if (!accept_again(lfd, &spare_fd, &http_stats.refused))
 				return -1;
 			continue;
 		}
