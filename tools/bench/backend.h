@@ -17,6 +17,8 @@ struct backend {
 	const char *name;
 	/* An fd is ready again after a wait, until it is read. */
 	bool level;
+	/* A child of fork(2) can't take events of a set of its parent. */
+	bool not_inherited;
 
 	/* A set for fds up to a number of @nfds; ends the program on failure */
 	struct set *(*open)(int nfds);
@@ -34,14 +36,31 @@ struct backend {
 	int (*wait)(struct set *set, int timeout);
 };
 
+/* The operations of a back end whose functions have the usual names. */
+#define SET_OPERATIONS		\
+	.open = set_open,	\
+	.close = set_close,	\
+	.add = set_add,		\
+	.modify = set_modify,	\
+	.remove = set_remove,	\
+	.wait = set_wait
+
 extern const struct backend backend_devepoll;
+/* the same, waiting by the library's short entry */
+extern const struct backend backend_library;
 extern const struct backend backend_sysepoll;
 extern const struct backend backend_sysepoll_level;
 /* epoll's calls on the device, as a linked or preloaded program makes them */
 extern const struct backend backend_fadvise;
 extern const struct backend backend_fadvise_level;
+/* multishot polls of io_uring; sets of it can't be shared with a child */
+extern const struct backend backend_uring;
 /* changes in batches, trusted edges, events in the mapping */
 extern const struct backend backend_trusted;
+
+/* the same with a ring, by the library and by the preload library */
+extern const struct backend backend_ring;
+extern const struct backend backend_preload_ring;
 
 /* Stands for what a program does with an event, which it has in registers. */
 static inline void consume(int fd, unsigned int events)

@@ -21,6 +21,10 @@ struct set {
 	struct epoll_event *events;
 };
 
+#ifndef call_close
+#define call_close	close
+#endif
+
 static struct set *set_open(int nfds)
 {
 	struct set *set = calloc(1, sizeof(*set));
@@ -37,7 +41,7 @@ static struct set *set_open(int nfds)
 
 static void set_close(struct set *set)
 {
-	close(set->fd);
+	call_close(set->fd);
 	free(set->events);
 	free(set);
 }
@@ -69,12 +73,12 @@ static bool set_modify(struct set *set, const int *fds, int n)
 		      EPOLLIN | EPOLLHUP | EPOLLET);
 }
 
-static bool set_add_level(struct set *set, const int *fds, int n)
+static inline bool set_add_level(struct set *set, const int *fds, int n)
 {
 	return change(set, EPOLL_CTL_ADD, fds, n, EPOLLIN);
 }
 
-static bool set_modify_level(struct set *set, const int *fds, int n)
+static inline bool set_modify_level(struct set *set, const int *fds, int n)
 {
 	return change(set, EPOLL_CTL_MOD, fds, n, EPOLLIN | EPOLLHUP);
 }
@@ -93,15 +97,7 @@ static int set_wait(struct set *set, int timeout)
 	return n;
 }
 
-/* The rest of a table of operations, edge-triggered and level-triggered. */
-#define EDGE_OPERATIONS		\
-	.open = set_open,	\
-	.close = set_close,	\
-	.add = set_add,		\
-	.modify = set_modify,	\
-	.remove = set_remove,	\
-	.wait = set_wait
-
+/* SET_OPERATIONS, level-triggered. */
 #define LEVEL_OPERATIONS	\
 	.level = true,		\
 	.open = set_open,	\

@@ -12,7 +12,7 @@
 
 const struct backend backend_fadvise = {
 	.name = "/dev/epoll by epoll's calls",
-	EDGE_OPERATIONS,
+	SET_OPERATIONS,
 };
 
 const struct backend backend_fadvise_level = {

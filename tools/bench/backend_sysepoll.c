@@ -11,7 +11,7 @@
 
 const struct backend backend_sysepoll = {
 	.name = "sys_epoll",
-	EDGE_OPERATIONS,
+	SET_OPERATIONS,
 };
 
 const struct backend backend_sysepoll_level = {

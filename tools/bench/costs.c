@@ -29,6 +29,9 @@ static const int ready[] = { 0, 1, 2, 4, 16, 256 };
 static const int ready_brief[] = { 1, 16, 256 };
 static const int batches[] = { 1, 10, 1000 };
 static const int sizes[] = { 10, 100, 1000, NFDS_MAX };
+/* With -n, up to the limit of open files that no kernel forbids. */
+static const int sizes_large[] = { 100000, 1000000 };
+#define SPARE		100
 
 static const struct subject subjects[] = {
 	{ &backend_devepoll, COL_DEVEPOLL },
@@ -50,6 +53,28 @@ static void measure_brief(const struct subject *sub)
 	measure_add(sub, 1000);
 	measure_remove(sub, 1000);
 	measure_close(sub);
+}
+
+/*
+ * What a program can do by io_uring alone.  Its polls hold the files and are
+ * dropped late, so nothing is measured that ends with a close.
+ */
+static void measure_uring(void)
+{
+	static const struct subject sub = { &backend_uring, COL_URING };
+	double unwatched = measure_unwatched_write();
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ready); i++)
+		measure_wait(&sub, ready[i]);
+	measure_producer(&sub, unwatched);
+	for (i = 0; i < ARRAY_SIZE(batches); i++)
+		measure_add(&sub, batches[i]);
+	for (i = 0; i < ARRAY_SIZE(batches); i++)
+		measure_modify(&sub, batches[i]);
+	for (i = 0; i < ARRAY_SIZE(batches); i++)
+		measure_remove(&sub, batches[i]);
+	measure_cycle(&sub);
 }
 
 /* Files that are more expensive to poll than an eventfd. */
@@ -120,6 +145,74 @@ static void measure_all(const struct subject *sub)
 	measure_kinds(sub);
 }
 
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) ==
+		  (ssize_t)strlen(text);
+
+	close(fd);
+	return ok;
+}
+
+/* What the kernel, epoll and the device allow one user to have. */
+static void raise_limits(void)
+{
+	if (!write_text("/proc/sys/fs/file-max", "2000000") ||
+	    !write_text("/proc/sys/fs/epoll/max_user_watches", "2000000"))
+		err(1, "the limits of files and watches");
+	/* Without the module there is none. */
+	write_text("/sys/module/devepoll/parameters/max_user_watches",
+		   "2000000");
+}
+
+/* A wait must cost the same, however many fds are watched. */
+static void measure_large(void)
+{
+	int i, k;
+
+	raise_limits();
+	for (i = 0; i < ARRAY_SIZE(subjects); i++)
+		for (k = 0; k < ARRAY_SIZE(sizes_large); k++)
+			if (subjects[i].col == COL_FADVISE ||
+			    subjects[i].col == COL_SYSEPOLL)
+				measure_one_of(&subjects[i], sizes_large[k]);
+}
+
+static const struct subject ring_subjects[] = {
+	{ &backend_ring, COL_RING },
+	{ &backend_preload_ring, COL_PRELOAD_RING },
+};
+
+/* What does not take events from a ring costs the same with one. */
+static void measure_ring(const struct subject *sub)
+{
+	double unwatched = measure_unwatched_write();
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ready); i++)
+		measure_wait(sub, ready[i]);
+	measure_producer(sub, unwatched);
+	measure_cycle(sub);
+	measure_pingpong(sub);
+}
+
+/* Only the waits differ from those of COL_DEVEPOLL. */
+static void measure_library(bool brief)
+{
+	static const struct subject sub = { &backend_library, COL_LIBRARY };
+	int i;
+
+	if (!brief) {
+		for (i = 0; i < ARRAY_SIZE(ready); i++)
+			measure_wait(&sub, ready[i]);
+		measure_cycle(&sub);
+		return;
+	}
+	for (i = 0; i < ARRAY_SIZE(ready_brief); i++)
+		measure_wait(&sub, ready_brief[i]);
+}
+
 static bool is_native(const struct subject *sub)
 {
 	return sub->col == COL_SYSEPOLL || sub->col == COL_SYSEPOLL_LEVEL;
@@ -154,9 +247,9 @@ static void seed(void)
 }
 
 /* One CPU, no page faults, and enough fds. */
-static void prepare(void)
+static void prepare(rlim_t nfds)
 {
-	struct rlimit lim = { NFDS_MAX + 100, NFDS_MAX + 100 };
+	struct rlimit lim = { nfds + SPARE, nfds + SPARE };
 	cpu_set_t cpus;
 
 	if (setrlimit(RLIMIT_NOFILE, &lim))
@@ -169,16 +262,6 @@ static void prepare(void)
 		err(1, "mlockall");
 	seed();
 	counter_calibrate();
-}
-
-static bool write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) ==
-		  (ssize_t)strlen(text);
-
-	close(fd);
-	return ok;
 }
 
 /* Moves this process to a memory cgroup of its own. */
@@ -205,11 +288,12 @@ static void write_json(const char *path)
 
 static void usage(void)
 {
-	errx(2, "usage: costs [-bces] [-j FILE] [-u COST] | -U\n"
+	errx(2, "usage: costs [-bces] [-j FILE] [-u COST] | -n | -U\n"
 	     "-b       measure only the most important figures\n"
 	     "-c       also measure in a memory cgroup, which is made in /cgroup\n"
 	     "-e       fail if the counter does not count instructions\n"
 	     "-j FILE  also write the figures to FILE, as JSON\n"
+	     "-n       measure only waits with up to a million fds\n"
 	     "-s       measure only sys_epoll\n"
 	     "-u COST  the cost of closing an unwatched eventfd without the module\n"
 	     "-U       print only this cost");
@@ -217,13 +301,13 @@ static void usage(void)
 
 int main(int argc, char **argv)
 {
-	bool brief = false, cgroup = false, exact = false;
+	bool brief = false, cgroup = false, exact = false, large = false;
 	bool native = false, only_bare = false;
 	const char *json = NULL;
 	long bare = -1;
 	int i, opt;
 
-	while ((opt = getopt(argc, argv, "bcej:su:U")) != -1) {
+	while ((opt = getopt(argc, argv, "bcej:nsu:U")) != -1) {
 		switch (opt) {
 		case 'b':
 			brief = true;
@@ -236,6 +320,9 @@ int main(int argc, char **argv)
 			break;
 		case 'j':
 			json = optarg;
+			break;
+		case 'n':
+			large = true;
 			break;
 		case 's':
 			native = true;
@@ -253,13 +340,18 @@ int main(int argc, char **argv)
 	if (optind != argc)
 		usage();
 
-	prepare();
+	prepare(large ? sizes_large[ARRAY_SIZE(sizes_large) - 1] : NFDS_MAX);
 	if (only_bare) {
 		printf("%.0f\n", measure_unwatched_close());
 		return 0;
 	}
 	if (exact && !counter_is_exact())
 		errx(1, "the time stamp counter does not count instructions");
+	if (large) {
+		measure_large();
+		report_table(stdout);
+		return 0;
+	}
 	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
 		if (native && !is_native(&subjects[i]))
 			continue;
@@ -268,15 +360,21 @@ int main(int argc, char **argv)
 		else
 			measure_all(&subjects[i]);
 	}
+	for (i = 0; !native && i < ARRAY_SIZE(ring_subjects); i++)
+		measure_ring(&ring_subjects[i]);
+	if (!native)
+		measure_library(brief);
 	for (i = 0; !brief && i < ARRAY_SIZE(sizes); i++)
 		measure_poll_one_of(sizes[i]);
+	if (!brief)
+		measure_uring();
+	if (bare >= 0)
+		report_unwatched(bare);
 	if (cgroup) {
 		enter_cgroup();
 		for (i = 0; i < ARRAY_SIZE(subjects); i++)
 			measure_in_cgroup(&subjects[i]);
 	}
-	if (bare >= 0)
-		report_unwatched(bare);
 	report_table(stdout);
 	if (json)
 		write_json(json);

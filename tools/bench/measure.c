@@ -7,7 +7,6 @@
 #include <err.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,26 +14,7 @@
 #include "files.h"
 #include "sample.h"
 
-#define WATCHED		1000
-#define ROUNDS		101	/* of what can be repeated at once */
-#define BATCH_ROUNDS	11	/* of what needs 1000 fds each time */
-
 static struct series series;
-
-static void must(bool ok, const struct subject *sub, const char *what)
-{
-	if (!ok)
-		errx(1, "%s: %s failed", sub->be->name, what);
-}
-
-static struct set *watch_all(const struct subject *sub,
-			     const struct files *files)
-{
-	struct set *set = sub->be->open(files->n);
-
-	must(sub->be->add(set, files->in, files->n), sub, "adding");
-	return set;
-}
 
 /*
  * Level-triggered fds would be ready the next time, too; and files other than
@@ -209,24 +189,6 @@ void measure_close(const struct subject *sub)
 	files_close(files);
 }
 
-void measure_set_close(const struct subject *sub)
-{
-	struct files *files = files_open(WATCHED);
-	int i;
-
-	series_clear(&series);
-	for (i = 0; i < BATCH_ROUNDS; i++) {
-		struct set *set = watch_all(sub, files);
-
-		series_begin(&series);
-		sub->be->close(set);
-		series_end(&series);
-	}
-	report_value("Closing", "close_set", "a set of 1000, per fd", 0,
-		     sub->col, series_median(&series) / WATCHED);
-	files_close(files);
-}
-
 void measure_pingpong(const struct subject *sub)
 {
 	struct files *files = files_open(2);
@@ -239,6 +201,10 @@ void measure_pingpong(const struct subject *sub)
 	child = fork();
 	if (child < 0)
 		err(1, "fork");
+	if (!child && sub->be->not_inherited) {
+		ping = sub->be->open(1);
+		must(sub->be->add(ping, &files->in[0], 1), sub, "adding");
+	}
 	while (!child) {
 		sub->be->wait(ping, -1);
 		if (sub->be->level)
@@ -350,120 +316,5 @@ void measure_poll_one_of(int nfds)
 	report_value(ONE_OF_GROUP, ONE_OF_ID, ONE_OF_NAME, nfds, COL_POLL,
 		     series_median(&series));
 	free(pfds);
-	files_close(files);
-}
-
-/* What a program with many small sets pays: the first fd of each. */
-void measure_first_add(const struct subject *sub)
-{
-	struct files *files = files_open(ROUNDS);
-	int i;
-
-	series_clear(&series);
-	for (i = 0; i < ROUNDS; i++) {
-		struct set *set = sub->be->open(1);
-		bool ok;
-
-		series_begin(&series);
-		ok = sub->be->add(set, &files->in[i], 1);
-		series_end(&series);
-		must(ok, sub, "adding");
-		sub->be->close(set);
-	}
-	report_value("Adding, per fd", "add_first", "the first of a set", 0,
-		     sub->col, series_median(&series));
-	files_close(files);
-}
-
-/* One file in many sets: its wake-up and its close, per set. */
-void measure_in_sets(const struct subject *sub, double unwatched)
-{
-	const char *group = "One eventfd in 1000 sets, per set";
-	struct set *sets[WATCHED];
-	struct files *files = files_open(1);
-	int i, round;
-
-	series_clear(&series);
-	for (i = 0; i < WATCHED; i++) {
-		bool ok;
-
-		sets[i] = sub->be->open(1);
-		series_begin(&series);
-		ok = sub->be->add(sets[i], files->in, 1);
-		series_end(&series);
-		must(ok, sub, "adding");
-	}
-	report_value(group, "sets_add", "add", 0, sub->col,
-		     series_median(&series));
-
-	series_clear(&series);
-	for (round = 0; round < BATCH_ROUNDS; round++) {
-		series_begin(&series);
-		files_signal(files, 0);
-		series_end(&series);
-		for (i = 0; i < WATCHED; i++)
-			must(sub->be->wait(sets[i], 0) == 1, sub, "waiting");
-		if (sub->be->level)
-			files_clear(files, 0);
-		for (i = 0; i < WATCHED; i++)
-			must(sub->be->wait(sets[i], 0) == 0, sub, "reading");
-	}
-	report_value(group, "sets_wake", "wake-up", 0, sub->col,
-		     (series_median(&series) - unwatched) / WATCHED);
-
-	series_clear(&series);
-	series_begin(&series);
-	close(files->in[0]);
-	series_end(&series);
-	report_value(group, "sets_close", "close of the eventfd", 0, sub->col,
-		     series_median(&series) / WATCHED);
-	for (i = 0; i < WATCHED; i++)
-		sub->be->close(sets[i]);
-	files_close(files);
-}
-
-/* Bytes of the kernel's small objects. */
-static double slab_bytes(void)
-{
-	unsigned long kib;
-	char line[128];
-	FILE *file;
-
-	/* Brings what the processors have counted into the sum. */
-	file = fopen("/proc/sys/vm/stat_refresh", "w");
-	if (file) {
-		fputs("1", file);
-		fclose(file);
-	}
-	file = fopen("/proc/meminfo", "r");
-	if (!file)
-		err(1, "/proc/meminfo");
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "Slab: %lu", &kib) == 1) {
-			fclose(file);
-			return kib * 1024.0;
-		}
-	}
-	errx(1, "/proc/meminfo tells of no slab");
-}
-
-/* @nfds fds in one set, and then in another one, too */
-void measure_memory(const struct subject *sub, int nfds)
-{
-	const char *group = "Memory, bytes of slab per watched fd";
-	struct files *files = files_open(nfds);
-	struct set *first, *second;
-	double before, between;
-
-	before = slab_bytes();
-	first = watch_all(sub, files);
-	between = slab_bytes();
-	second = watch_all(sub, files);
-	report_value(group, "memory_first", "in a first set", 0, sub->col,
-		     (between - before) / nfds);
-	report_value(group, "memory_second", "in a second set", 0, sub->col,
-		     (slab_bytes() - between) / nfds);
-	sub->be->close(first);
-	sub->be->close(second);
 	files_close(files);
 }

@@ -5,14 +5,38 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include <err.h>
+#include <stdbool.h>
+
 #include "backend.h"
+#include "files.h"
 #include "report.h"
+
+#define WATCHED		1000
+#define ROUNDS		101	/* of what can be repeated at once */
+#define BATCH_ROUNDS	11	/* of what needs 1000 fds each time */
 
 /* One way to watch, and the column of its figures. */
 struct subject {
 	const struct backend *be;
 	enum column col;
 };
+
+static inline void must(bool ok, const struct subject *sub,
+			const char *what)
+{
+	if (!ok)
+		errx(1, "%s: %s failed", sub->be->name, what);
+}
+
+static inline struct set *watch_all(const struct subject *sub,
+				    const struct files *files)
+{
+	struct set *set = sub->be->open(files->n);
+
+	must(sub->be->add(set, files->in, files->n), sub, "adding");
+	return set;
+}
 
 /* The call and the reader's loop, @ready of 1000 eventfds ready */
 void measure_wait(const struct subject *sub, int ready);

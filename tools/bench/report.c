@@ -29,20 +29,28 @@ static const char * const headings[COLUMNS] = {
 	[COL_DEVEPOLL] = "/dev/epoll",
 	[COL_SYSEPOLL] = "sys_epoll",
 	[COL_POLL] = "poll",
+	[COL_LIBRARY] = "library",
 	[COL_FADVISE] = "calls",
 	[COL_TRUSTED] = "trusted",
 	[COL_FADVISE_LEVEL] = "calls",
 	[COL_SYSEPOLL_LEVEL] = "sys_epoll",
+	[COL_URING] = "io_uring",
+	[COL_RING] = "ring",
+	[COL_PRELOAD_RING] = "preload",
 };
 
 static const char * const keys[COLUMNS] = {
 	[COL_DEVEPOLL] = "devepoll",
 	[COL_SYSEPOLL] = "sysepoll",
 	[COL_POLL] = "poll",
+	[COL_LIBRARY] = "library",
 	[COL_FADVISE] = "door",
 	[COL_TRUSTED] = "trusted",
 	[COL_FADVISE_LEVEL] = "door_level",
 	[COL_SYSEPOLL_LEVEL] = "sysepoll_level",
+	[COL_URING] = "uring",
+	[COL_RING] = "ring",
+	[COL_PRELOAD_RING] = "preload_ring",
 };
 
 /* Columns that are shown beside each other. */
@@ -56,8 +64,9 @@ struct table {
 
 static const struct table tables[] = {
 	{
-		"The interface of 2001", 3,
-		{ COL_DEVEPOLL, COL_SYSEPOLL, COL_POLL }, COL_SYSEPOLL,
+		"The interface of 2001: by ioctl; waits by the library", 4,
+		{ COL_DEVEPOLL, COL_LIBRARY, COL_SYSEPOLL, COL_POLL },
+		COL_SYSEPOLL,
 	}, {
 		"The extended interface: epoll's calls, edge-triggered, on\n"
 		"/dev/epoll; DEVEPOLL_TRUST, changes in batches, events mapped",
@@ -65,6 +74,12 @@ static const struct table tables[] = {
 	}, {
 		"The extended interface: epoll's calls, level-triggered", 2,
 		{ COL_FADVISE_LEVEL, COL_SYSEPOLL_LEVEL }, COL_SYSEPOLL_LEVEL,
+	}, {
+		"Multishot polls of io_uring", 2,
+		{ COL_URING, COL_SYSEPOLL }, COL_SYSEPOLL,
+	}, {
+		"The ring: by the library; by the preload with DEVEPOLL_RING",
+		3, { COL_RING, COL_PRELOAD_RING, COL_SYSEPOLL }, COL_SYSEPOLL,
 	},
 };
 
@@ -204,8 +219,9 @@ static void print_table(FILE *out, const struct table *table)
 {
 	int i;
 
-	/* Epoll alone is shown once. */
-	if (!column_used(table->cols[0]) && table->nr > 2 && table != tables)
+	/* Epoll alone is shown once, edge- and level-triggered. */
+	if (!column_used(table->cols[0]) && table != tables &&
+	    (table->nr > 2 || !column_used(table->theirs)))
 		return;
 	print_headings(out, table);
 	for (i = 0; i < nrows; i++)
