@@ -5,9 +5,11 @@
 #include "engine.h"
 
 #include <err.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -87,4 +89,14 @@ void engine_why(char why[ENGINE_WHY], int err, const char *what)
 {
 	snprintf(why, ENGINE_WHY, "%s%s%s", what, err ? ": " : "",
 		 err ? strerror(err) : "");
+}
+
+struct engine_set *engine_give_up(struct engine_set *set, int fd,
+				  char why[ENGINE_WHY], const char *what)
+{
+	engine_why(why, errno, what);
+	if (fd >= 0)
+		close(fd);
+	free(set);
+	return NULL;
 }

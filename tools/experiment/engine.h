@@ -108,10 +108,22 @@ const struct engine *engine_choose(const char *name);
  */
 struct engine_set *engine_open(const struct engine *engine, int maxfds);
 
+/* The operations of an engine whose functions have the usual names. */
+#define ENGINE_OPERATIONS						\
+	.open = open_set,						\
+	.close = close_set,						\
+	.add = add,							\
+	.change = change,						\
+	.remove = remove_fd,						\
+	.wait = wait_events
+
 /* Exit status of a program whose engine the kernel or the build lacks. */
 #define ENGINE_MISSING	4
 
 /* For engines: fill in @why, with the meaning of @err where it is not 0. */
 void engine_why(char why[ENGINE_WHY], int err, const char *what);
+/* The same with errno; also frees @set and closes @fd, if there is one. */
+struct engine_set *engine_give_up(struct engine_set *set, int fd,
+				  char why[ENGINE_WHY], const char *what);
 
 #endif /* EXPERIMENT_ENGINE_H */

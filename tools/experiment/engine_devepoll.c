@@ -13,47 +13,34 @@
 
 #include <linux/devepoll.h>
 
+#include "deferred.h"
 #include "engine.h"
 #include "refused.h"
-
-/* At most so many changes are deferred until the next wait. */
-#define BATCH	1024
 
 struct engine_set {
 	int fd;
 	int maxfds;
 	char *map;
-	int nr_changes;
-	struct pollfd changes[BATCH];
+	struct deferred deferred;
 	struct refused refused;
 };
-
-static struct engine_set *give_up(struct engine_set *set, char *why,
-				  const char *what)
-{
-	engine_why(why, errno, what);
-	if (set && set->fd >= 0)
-		close(set->fd);
-	free(set);
-	return NULL;
-}
 
 static struct engine_set *open_set(int maxfds, char why[ENGINE_WHY])
 {
 	struct engine_set *set = calloc(1, sizeof(*set));
 
 	if (!set)
-		return give_up(NULL, why, "a set");
+		return engine_give_up(NULL, -1, why, "a set");
 	set->maxfds = maxfds;
 	set->fd = open("/dev/epoll", O_RDWR | O_CLOEXEC);
 	if (set->fd < 0)
-		return give_up(set, why, "/dev/epoll");
+		return engine_give_up(set, set->fd, why, "/dev/epoll");
 	if (ioctl(set->fd, EP_ALLOC, maxfds))
-		return give_up(set, why, "EP_ALLOC");
+		return engine_give_up(set, set->fd, why, "EP_ALLOC");
 	set->map = mmap(NULL, EP_MAP_SIZE(maxfds), PROT_READ, MAP_PRIVATE,
 			set->fd, 0);
 	if (set->map == MAP_FAILED)
-		return give_up(set, why, "mmap of /dev/epoll");
+		return engine_give_up(set, set->fd, why, "mmap of /dev/epoll");
 	return set;
 }
 
@@ -69,10 +56,10 @@ static void find_refused(struct engine_set *set)
 {
 	int i;
 
-	for (i = 0; i < set->nr_changes; i++) {
-		struct pollfd pfd = { .fd = set->changes[i].fd };
+	for (i = 0; i < set->deferred.nr; i++) {
+		struct pollfd pfd = { .fd = set->deferred.changes[i].fd };
 
-		if (set->changes[i].events & POLLREMOVE)
+		if (set->deferred.changes[i].events & POLLREMOVE)
 			refused_forget(&set->refused, pfd.fd);
 		else if (ioctl(set->fd, EP_ISPOLLED, &pfd) != 1)
 			refused_add(&set->refused, pfd.fd);
@@ -81,21 +68,18 @@ static void find_refused(struct engine_set *set)
 
 static void make_changes(struct engine_set *set)
 {
-	ssize_t size = set->nr_changes * sizeof(*set->changes);
+	ssize_t size = set->deferred.nr * sizeof(*set->deferred.changes);
 
-	if (size && write(set->fd, set->changes, size) != size)
+	if (size && write(set->fd, set->deferred.changes, size) != size)
 		find_refused(set);
-	set->nr_changes = 0;
+	set->deferred.nr = 0;
 }
 
 static int keep(struct engine_set *set, int fd, short events)
 {
-	if (set->nr_changes == BATCH)
+	if (set->deferred.nr == DEFERRED_MAX)
 		make_changes(set);
-	set->changes[set->nr_changes++] = (struct pollfd){
-		.fd = fd,
-		.events = events,
-	};
+	deferred_keep(&set->deferred, fd, events);
 	return 0;
 }
 

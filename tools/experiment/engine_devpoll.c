@@ -14,11 +14,10 @@
 
 #include <linux/devpoll.h>
 
+#include "deferred.h"
 #include "engine.h"
 #include "refused.h"
 
-/* At most so many changes are deferred until the next wait. */
-#define BATCH		1024
 /* Results of one call: the mapping is whole pages of 4096 bytes. */
 #define RESULTS		1024
 #define MAP_SIZE	(RESULTS * sizeof(struct pollfd))
@@ -26,20 +25,9 @@
 struct engine_set {
 	int fd;
 	struct pollfd *results;
-	int nr_changes;
-	struct pollfd changes[BATCH];
+	struct deferred deferred;
 	struct refused refused;
 };
-
-static struct engine_set *give_up(struct engine_set *set, char *why,
-				  const char *what)
-{
-	engine_why(why, errno, what);
-	if (set && set->fd >= 0)
-		close(set->fd);
-	free(set);
-	return NULL;
-}
 
 static struct engine_set *open_linux(int maxfds, char why[ENGINE_WHY])
 {
@@ -47,15 +35,15 @@ static struct engine_set *open_linux(int maxfds, char why[ENGINE_WHY])
 
 	(void)maxfds;
 	if (!set)
-		return give_up(NULL, why, "a set");
+		return engine_give_up(NULL, -1, why, "a set");
 	set->fd = open("/dev/poll", O_RDWR | O_CLOEXEC);
 	if (set->fd < 0)
-		return give_up(set, why, "/dev/poll");
+		return engine_give_up(set, set->fd, why, "/dev/poll");
 	if (ioctl(set->fd, DP_ALLOC, RESULTS))
-		return give_up(set, why, "DP_ALLOC");
+		return engine_give_up(set, set->fd, why, "DP_ALLOC");
 	set->results = mmap(NULL, MAP_SIZE, PROT_READ, MAP_SHARED, set->fd, 0);
 	if (set->results == MAP_FAILED)
-		return give_up(set, why, "mmap of /dev/poll");
+		return engine_give_up(set, set->fd, why, "mmap of /dev/poll");
 	return set;
 }
 
@@ -73,16 +61,16 @@ static struct engine_set *open_solaris(int maxfds, char why[ENGINE_WHY])
 
 	(void)maxfds;
 	if (!set)
-		return give_up(NULL, why, "a set");
+		return engine_give_up(NULL, -1, why, "a set");
 	set->fd = open("/dev/poll", O_RDWR | O_CLOEXEC);
 	if (set->fd < 0)
-		return give_up(set, why, "/dev/poll");
+		return engine_give_up(set, set->fd, why, "/dev/poll");
 	/* The first request decides the face. */
 	if (ioctl(set->fd, DP_SOLARIS_ISPOLLED, &none) < 0)
-		return give_up(set, why, "DP_ISPOLLED of Solaris");
+		return engine_give_up(set, set->fd, why, "DP_ISPOLLED of Solaris");
 	set->results = calloc(RESULTS, sizeof(*set->results));
 	if (!set->results)
-		return give_up(set, why, "results");
+		return engine_give_up(set, set->fd, why, "results");
 	return set;
 }
 
@@ -98,29 +86,26 @@ static void make_changes(struct engine_set *set)
 {
 	int done = 0;
 
-	while (done < set->nr_changes) {
-		ssize_t n = write(set->fd, set->changes + done,
-				  (set->nr_changes - done) *
-				  sizeof(set->changes[0]));
+	while (done < set->deferred.nr) {
+		ssize_t n = write(set->fd, set->deferred.changes + done,
+				  (set->deferred.nr - done) *
+				  sizeof(set->deferred.changes[0]));
 
 		if (n > 0) {
-			done += n / sizeof(set->changes[0]);
+			done += n / sizeof(set->deferred.changes[0]);
 			continue;
 		}
-		refused_add(&set->refused, set->changes[done].fd);
+		refused_add(&set->refused, set->deferred.changes[done].fd);
 		done++;
 	}
-	set->nr_changes = 0;
+	set->deferred.nr = 0;
 }
 
 static int keep(struct engine_set *set, int fd, short events)
 {
-	if (set->nr_changes == BATCH)
+	if (set->deferred.nr == DEFERRED_MAX)
 		make_changes(set);
-	set->changes[set->nr_changes++] = (struct pollfd){
-		.fd = fd,
-		.events = events,
-	};
+	deferred_keep(&set->deferred, fd, events);
 	return 0;
 }
 

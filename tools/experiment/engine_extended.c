@@ -167,10 +167,5 @@ static int wait_events(struct engine_set *set, const struct pollfd **events,
 const struct engine engine_extended = {
 	.name = "extended",
 	.what = "/dev/epoll, extended: one call, trusted edges, mapped events",
-	.open = open_set,
-	.close = close_set,
-	.add = add,
-	.change = change,
-	.remove = remove_fd,
-	.wait = wait_events,
+	ENGINE_OPERATIONS,
 };

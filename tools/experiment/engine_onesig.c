@@ -7,12 +7,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <devepoll_events.h>
 
 #include "engine.h"
+#include "signal_wait.h"
 
 struct engine_set {
 	int fd;
@@ -89,30 +89,14 @@ static int remove_fd(struct engine_set *set, int fd)
 static int wait_events(struct engine_set *set, const struct pollfd **events,
 		       int timeout)
 {
-	struct timespec ts = {
-		.tv_sec = timeout / 1000,
-		.tv_nsec = timeout % 1000 * 1000000L,
-	};
-	siginfo_t info;
-	int sig;
+	int sig = signal_wait(&set->signals, &set->event, timeout);
 
-	sig = timeout < 0 ? sigwaitinfo(&set->signals, &info) :
-			    sigtimedwait(&set->signals, &info, &ts);
-	if (sig < 0)
-		return errno == EAGAIN ? 0 : -errno;
-	set->event.fd = info.si_fd;
-	set->event.revents = info.si_band;
 	*events = &set->event;
-	return 1;
+	return sig > 0 ? 1 : sig;
 }
 
 const struct engine engine_onesig = {
 	.name = "onesig",
 	.what = "one queued signal per fd, events added up in it",
-	.open = open_set,
-	.close = close_set,
-	.add = add,
-	.change = change,
-	.remove = remove_fd,
-	.wait = wait_events,
+	ENGINE_OPERATIONS,
 };

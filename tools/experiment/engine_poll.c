@@ -55,10 +55,5 @@ const struct engine engine_poll = {
 	.name = "poll",
 	.what = "poll(2)",
 	.level = true,
-	.open = open_set,
-	.close = close_set,
-	.add = add,
-	.change = change,
-	.remove = remove_fd,
-	.wait = wait_events,
+	ENGINE_OPERATIONS,
 };

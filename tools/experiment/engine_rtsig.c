@@ -12,10 +12,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine.h"
+#include "signal_wait.h"
 #include "watched.h"
 
 struct engine_set {
@@ -143,20 +143,14 @@ static int tell_first(struct engine_set *set, const struct pollfd **events)
 static int wait_events(struct engine_set *set, const struct pollfd **events,
 		       int timeout)
 {
-	struct timespec ts = {
-		.tv_sec = timeout / 1000,
-		.tv_nsec = timeout % 1000 * 1000000L,
-	};
-	siginfo_t info;
 	int sig;
 
 	if (set->nr_first)
 		return tell_first(set, events);
 
-	sig = timeout < 0 ? sigwaitinfo(&set->signals, &info) :
-			    sigtimedwait(&set->signals, &info, &ts);
-	if (sig < 0)
-		return errno == EAGAIN ? 0 : -errno;
+	sig = signal_wait(&set->signals, &set->event, timeout);
+	if (sig <= 0)
+		return sig;
 	if (sig == SIGIO) {
 		empty_queue();
 		*events = set->watched.ready;
@@ -164,10 +158,8 @@ static int wait_events(struct engine_set *set, const struct pollfd **events,
 	}
 
 	/* It may have been queued before its fd was removed. */
-	if (!watched_has(&set->watched, info.si_fd))
+	if (!watched_has(&set->watched, set->event.fd))
 		return 0;
-	set->event.fd = info.si_fd;
-	set->event.revents = info.si_band;
 	*events = &set->event;
 	return 1;
 }
@@ -175,10 +167,5 @@ static int wait_events(struct engine_set *set, const struct pollfd **events,
 const struct engine engine_rtsig = {
 	.name = "rtsig",
 	.what = "queued signals (F_SETSIG), poll(2) when the queue overflows",
-	.open = open_set,
-	.close = close_set,
-	.add = add,
-	.change = change,
-	.remove = remove_fd,
-	.wait = wait_events,
+	ENGINE_OPERATIONS,
 };

@@ -165,10 +165,5 @@ const struct engine engine_select = {
 	.name = "select",
 	.what = "select(2) with large sets",
 	.level = true,
-	.open = open_set,
-	.close = close_set,
-	.add = add,
-	.change = change,
-	.remove = remove_fd,
-	.wait = wait_events,
+	ENGINE_OPERATIONS,
 };

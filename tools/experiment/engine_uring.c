@@ -221,10 +221,5 @@ static int wait_events(struct engine_set *set, const struct pollfd **events,
 const struct engine engine_uring = {
 	.name = "uring",
 	.what = "io_uring, multishot poll",
-	.open = open_set,
-	.close = close_set,
-	.add = add,
-	.change = change,
-	.remove = remove_fd,
-	.wait = wait_events,
+	ENGINE_OPERATIONS,
 };

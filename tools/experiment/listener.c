@@ -8,19 +8,19 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "accept_again.h"
 #include "loop.h"
 
 static int spare_fd = -1;	/* given up for a moment when fds run out */
 
 void listener_init(void)
 {
-	spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	spare_fd = open_spare();
 	if (spare_fd < 0)
 		err(1, "/dev/null");
 }
@@ -81,41 +81,6 @@ int listener_share(const char *address, int port, int bufsize)
 	return open_at(address, &port, bufsize, true);
 }
 
-/* Takes a connection off the queue and drops it; its edge won't come again. */
-static bool shed(int listen_fd)
-{
-	int fd;
-
-	close(spare_fd);
-	fd = accept(listen_fd, NULL, NULL);
-	if (fd >= 0) {
-		loop_counts->refused++;
-		close(fd);
-	}
-	spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	return fd >= 0;
-}
-
-/* After a failed accept: is there a point in trying again at once? */
-static bool accept_again(int listen_fd)
-{
-	switch (errno) {
-	case EMFILE:
-	case ENFILE:
-	case ENOBUFS:
-	case ENOMEM:
-		return shed(listen_fd);
-	case EAGAIN:
-	case EBADF:
-	case EINVAL:
-	case ENOTSOCK:
-		return false;
-	default:
-		/* That connection failed before it was accepted. */
-		return true;
-	}
-}
-
 int listener_accept(int listen_fd, int maxfds)
 {
 	for (;;) {
@@ -127,7 +92,8 @@ int listener_accept(int listen_fd, int maxfds)
 		if (fd >= 0) {
 			loop_counts->refused++;
 			close(fd);
-		} else if (!accept_again(listen_fd)) {
+		} else if (!accept_again(listen_fd, &spare_fd,
+					 &loop_counts->refused)) {
 			return -1;
 		}
 	}

@@ -19,94 +19,10 @@
 #include <unistd.h>
 
 #include "engine.h"
+#include "looks.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define MAXFDS		1024
 #define MANY		300
-#define PATIENCE_MS	5000
-
-static const struct engine *engine;
-static struct engine_set *set;
-static unsigned char told[MAXFDS];	/* by fd: revents of the last look */
-
-struct pair {
-	int ours;
-	int theirs;
-};
-
-static struct pair make_pair(void)
-{
-	int fds[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
-		       fds))
-		err(1, "socketpair");
-	return (struct pair){ .ours = fds[0], .theirs = fds[1] };
-}
-
-static void drop_pair(struct pair pair)
-{
-	close(pair.ours);
-	close(pair.theirs);
-}
-
-static void say(int fd)
-{
-	if (write(fd, "x", 1) != 1)
-		err(1, "write");
-}
-
-static void note(const struct pollfd *events, int nr)
-{
-	int i;
-
-	for (i = 0; i < nr; i++)
-		if (events[i].fd >= 0 && events[i].fd < MAXFDS)
-			told[events[i].fd] |= events[i].revents;
-}
-
-/* One wait; its events are in told[]. */
-static int look(int timeout)
-{
-	const struct pollfd *events = (void *)1;
-	int nr;
-
-	nr = engine->wait(set, &events, timeout);
-	if (nr > 0)
-		note(events, nr);
-	return nr;
-}
-
-/* Whether @events come for @fd before patience ends. */
-static bool comes(int fd, short events)
-{
-	int i;
-
-	told[fd] = 0;
-	for (i = 0; i < 10; i++)
-		if (look(PATIENCE_MS / 10) >= 0 && told[fd] & events)
-			return true;
-	return false;
-}
-
-/* Whether nothing comes for @fd, however often it is polled. */
-static bool silent(int fd)
-{
-	int i;
-
-	told[fd] = 0;
-	for (i = 0; i < 5; i++)
-		look(2);
-	return !told[fd];
-}
-
-static void empty(int fd)
-{
-	char buf[64];
-
-	while (read(fd, buf, sizeof(buf)) > 0)
-		;
-}
 
 static bool quiet_fd_is_not_told(void)
 {

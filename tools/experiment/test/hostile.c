@@ -8,11 +8,9 @@
  * minute.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "client.h"
 #include "number.h"
 
 #define GET		"GET / HTTP/1.1\r\nHost: hostile\r\n\r\n"
 #define HALF		"GET / HTTP/1.1\r\nHost: hos"
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define PATIENCE_MS	20000
 #define TIMEOUT_MS	2000
 #define MAXFDS		64
 #define BODY		128
@@ -38,44 +36,9 @@ static int port;
 static unsigned int seed;
 static char buf[1 << 16];
 
-static int dial_with(int bufsize)
-{
-	struct sockaddr_in addr = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		err(1, "socket");
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (bufsize)
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bufsize,
-			   sizeof(bufsize));
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		err(1, "connect to port %d", port);
-	return fd;
-}
-
 static int dial(void)
 {
-	return dial_with(0);
-}
-
-static void reset(int fd)
-{
-	struct linger now = { .l_onoff = 1 };
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	close(fd);
-}
-
-static bool say(int fd, const char *text, size_t len)
-{
-	return send(fd, text, len, MSG_NOSIGNAL) == (ssize_t)len;
+	return client_dial(port, 0, 0);
 }
 
 /* One request, one whole answer. */
@@ -85,7 +48,7 @@ static bool is_served(int fd)
 	const char *body;
 	ssize_t n;
 
-	if (!say(fd, GET, strlen(GET)))
+	if (!client_say(fd, GET, strlen(GET)))
 		return false;
 	do {
 		n = recv(fd, buf + len, 1024 - len, 0);
@@ -167,9 +130,9 @@ static bool slow_clients_are_dropped_in_time(void)
 	bool ok = true;
 
 	for (kind = 0; kind < NR_SLOW; kind++)
-		fds[kind] = dial_with(kind == DEAF ? 4096 : 0);
-	say(fds[HALVED], HALF, strlen(HALF));
-	say(fds[TRICKLING], HALF, strlen(HALF));
+		fds[kind] = client_dial(port, kind == DEAF ? 4096 : 0, 0);
+	client_say(fds[HALVED], HALF, strlen(HALF));
+	client_say(fds[TRICKLING], HALF, strlen(HALF));
 	do {
 		poll(NULL, 0, 100);
 		now = clock_ms();
@@ -194,7 +157,8 @@ static bool slow_clients_are_dropped_in_time(void)
 static bool half_request_is_told_why(void)
 {
 	int fd = dial();
-	bool ok = say(fd, HALF, strlen(HALF)) && recv(fd, buf, 64, 0) > 13 &&
+	bool ok = client_say(fd, HALF, strlen(HALF)) &&
+		  recv(fd, buf, 64, 0) > 13 &&
 		  !strncmp(buf, "HTTP/1.1 408 ", 13) && ends(fd);
 
 	close(fd);
@@ -249,10 +213,11 @@ static bool survives_end(size_t len, bool by_reset, bool is_read)
 {
 	int fd = dial();
 	/* The served client came later, so the bytes have been read by then. */
-	bool ok = say(fd, GET, len) && (!is_read || fresh_client_is_served());
+	bool ok = client_say(fd, GET, len) &&
+		  (!is_read || fresh_client_is_served());
 
 	if (by_reset)
-		reset(fd);
+		client_reset(fd);
 	else
 		close(fd);
 	ok = ok && fresh_client_is_served();
@@ -281,9 +246,9 @@ static bool reset_inside_every_answer_does_no_harm(void)
 	for (i = 0; i < 40; i++) {
 		int fd = dial();
 
-		say(fd, GET GET GET GET, 4 * strlen(GET));
+		client_say(fd, GET GET GET GET, 4 * strlen(GET));
 		recv(fd, buf, 1 + i * 20, MSG_WAITALL);
-		reset(fd);
+		client_reset(fd);
 	}
 	return fresh_client_is_served();
 }
@@ -313,7 +278,7 @@ static bool noise_is_survived(void)
 	for (i = 0; i < 100; i++) {
 		int fd = dial();
 
-		say(fd, noise, make_noise(noise));
+		client_say(fd, noise, make_noise(noise));
 		shutdown(fd, SHUT_WR);
 		if (!ends(fd)) {
 			printf("# noise %d does not end: %s\n", i,
