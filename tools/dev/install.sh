@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Installs the module, the file that loads it at boot, its udev rule, the
-# library, the headers and the man pages.
+# library, the headers, devepoll-top and the man pages.
 #
 # usage: install.sh [KERNEL]
+#        install.sh --remove    removes what was installed, for all kernels
 #
 # KERNEL is a stock kernel of tools/vm/kernel, such as 6.1 or newest.  Without
 # it, the module is built for the running kernel, whose headers must be
@@ -21,6 +22,42 @@ cd "$top" || exit 1
 dest=${DESTDIR:+$(realpath -m -- "$DESTDIR")}
 prefix=${PREFIX:-/usr/local}
 kernel=${1:-host}
+[ "$dest" ] || [ "$(id -u)" = 0 ] ||
+	die "not root; run as root, or set DESTDIR: nothing was changed"
+
+# put FILE DESTINATION
+put() {
+	local why
+	why=$(install -D -m 644 "$1" "$2" 2>&1) ||
+		die "${why#install: }; what is there already goes by: make uninstall"
+}
+
+# refresh: what the machine itself keeps in files
+refresh() {
+	[ -z "$dest" ] || return 0
+	ldconfig
+	command -v udevadm >/dev/null && udevadm control --reload 2>/dev/null
+	return 0
+}
+
+if [ "$kernel" = --remove ]; then
+	for ko in "$dest"/lib/modules/*/updates/devepoll.ko; do
+		[ -e "$ko" ] || continue
+		rm -f "$ko"
+		rmdir --ignore-fail-on-non-empty "${ko%/*}"
+		release=${ko#"$dest/lib/modules/"}
+		[ "$dest" ] || depmod "${release%%/*}"
+	done
+	rm -f "$dest/lib/udev/rules.d/99-devepoll.rules" \
+		"$dest/usr/lib/modules-load.d/devepoll.conf"
+	make -s -C lib uninstall "DESTDIR=$dest" "PREFIX=$prefix" || exit 1
+	rm -f "$dest$prefix/bin/devepoll-top"
+	for page in Documentation/man/man?/*.?; do
+		rm -f "$dest$prefix/share/man/man${page##*.}/${page##*/}"
+	done
+	refresh
+	exit 0
+fi
 
 if [ "$kernel" = host ]; then
 	release=$(uname -r)
@@ -31,21 +68,15 @@ else
 fi
 ko=$(tools/vm/kmod "$kernel") || exit 1
 modules=$dest/lib/modules/$release/updates
-install -D -m 644 "$ko" "$modules/devepoll.ko" || exit 1
+put "$ko" "$modules/devepoll.ko"
 
-install -D -m 644 tools/99-devepoll.rules \
-	"$dest/lib/udev/rules.d/99-devepoll.rules" || exit 1
-install -D -m 644 tools/devepoll.conf \
-	"$dest/usr/lib/modules-load.d/devepoll.conf" || exit 1
+put tools/99-devepoll.rules "$dest/lib/udev/rules.d/99-devepoll.rules"
+put tools/devepoll.conf "$dest/usr/lib/modules-load.d/devepoll.conf"
 make -s -C lib install "DESTDIR=$dest" "PREFIX=$prefix" || exit 1
+install -D tools/top/devepoll-top "$dest$prefix/bin/devepoll-top" || exit 1
 for page in Documentation/man/man?/*.?; do
-	install -D -m 644 "$page" \
-		"$dest$prefix/share/man/man${page##*.}/${page##*/}" || exit 1
+	put "$page" "$dest$prefix/share/man/man${page##*.}/${page##*/}"
 done
 
-if [ -z "$dest" ]; then
-	[ "$kernel" != host ] || depmod -a
-	ldconfig
-	command -v udevadm >/dev/null && udevadm control --reload 2>/dev/null
-fi
-exit 0
+[ "$dest" ] || [ "$kernel" != host ] || depmod -a
+refresh
