@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lets a module that gcc compiled with --coverage tell how often each of its
+ * lines ran, on a kernel that has neither CONFIG_GCOV_KERNEL nor constructors.
+ * tools/coverage/run adds this file to a copy of the module.
+ *
+ * Reading /sys/kernel/debug/devepoll-coverage gives, for each object, a line
+ * "PATH SIZE" and a file of that size in the format that gcov(1) reads.
+ */
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/vmalloc.h>
+
+#include "coverage.h"
+
+/* What gcc emits; the counters whose merge function is NULL are not there. */
+#define COUNTERS	(__GNUC__ >= 14 ? 9 : 8)
+
+struct gcov_counters {
+	unsigned int nr;
+	s64 *values;
+};
+
+struct gcov_info;
+
+struct gcov_function {
+	const struct gcov_info *key;
+	unsigned int ident;
+	unsigned int lines_checksum;
+	unsigned int graph_checksum;
+	struct gcov_counters counters[];
+};
+
+struct gcov_info {
+	unsigned int version;
+	struct gcov_info *next;
+	unsigned int stamp;
+	unsigned int checksum;
+	const char *path;
+	void (*merge[COUNTERS])(s64 *counters, unsigned int nr);
+	unsigned int nr_functions;
+	struct gcov_function **functions;
+};
+
+#define MAGIC		0x67636461
+#define TAG_FUNCTION	0x01000000
+#define TAG_COUNTERS(i)	(0x01a10000 + ((i) << 17))
+#define ROOM		(4 << 20)
+
+static struct gcov_info *objects;
+static struct dentry *node;
+
+/* Called by the constructors, and what else gcc refers to. */
+void __gcov_init(struct gcov_info *info);
+void __gcov_exit(void);
+void __gcov_merge_add(s64 *counters, unsigned int nr);
+
+void __gcov_init(struct gcov_info *info)
+{
+	info->next = objects;
+	objects = info;
+}
+
+void __gcov_exit(void)
+{
+}
+
+void __gcov_merge_add(s64 *counters, unsigned int nr)
+{
+}
+
+/* The linker sorts constructors by name; gcov's have 00100. */
+typedef void (*constructor)(void);
+static constructor first[1] __used __section(".init_array.00099");
+static constructor last[1] __used __section(".init_array.00101");
+
+/**
+ * struct text - what a reader gets
+ * @size: how much there is
+ * @bytes: the text
+ */
+struct text {
+	size_t size;
+	u8 bytes[ROOM];
+};
+
+static void put(struct text *text, const void *from, size_t size)
+{
+	if (text->size + size > ROOM)
+		return;
+	memcpy(text->bytes + text->size, from, size);
+	text->size += size;
+}
+
+static void put_u32(struct text *text, u32 word)
+{
+	put(text, &word, sizeof(word));
+}
+
+static void put_function(struct text *text, const struct gcov_info *info,
+			 const struct gcov_function *function)
+{
+	const struct gcov_counters *counters = function->counters;
+	unsigned int i;
+
+	put_u32(text, TAG_FUNCTION);
+	put_u32(text, 3 * sizeof(u32));
+	put_u32(text, function->ident);
+	put_u32(text, function->lines_checksum);
+	put_u32(text, function->graph_checksum);
+	for (i = 0; i < COUNTERS; i++) {
+		if (!info->merge[i])
+			continue;
+		put_u32(text, TAG_COUNTERS(i));
+		put_u32(text, counters->nr * sizeof(s64));
+		put(text, counters->values, counters->nr * sizeof(s64));
+		counters++;
+	}
+}
+
+static void put_object(struct text *text, const struct gcov_info *info)
+{
+	const struct gcov_function *function;
+	unsigned int i;
+
+	put_u32(text, MAGIC);
+	put_u32(text, info->version);
+	put_u32(text, info->stamp);
+	put_u32(text, info->checksum);
+	for (i = 0; i < info->nr_functions; i++) {
+		function = info->functions[i];
+		/* Another object may have the function, inline in a header. */
+		if (function && function->key == info)
+			put_function(text, info, function);
+	}
+}
+
+static int coverage_open(struct inode *inode, struct file *file)
+{
+	struct text *text = vmalloc(sizeof(*text));
+	const struct gcov_info *info;
+	size_t start, size;
+	char line[256];
+
+	if (!text)
+		return -ENOMEM;
+	text->size = 0;
+	for (info = objects; info; info = info->next) {
+		/* Once for its size. */
+		start = text->size;
+		put_object(text, info);
+		size = text->size - start;
+		text->size = start;
+		put(text, line, scnprintf(line, sizeof(line), "%s %zu\n",
+					  info->path, size));
+		put_object(text, info);
+	}
+	file->private_data = text;
+	return 0;
+}
+
+static ssize_t coverage_read(struct file *file, char __user *to, size_t count,
+			     loff_t *pos)
+{
+	const struct text *text = file->private_data;
+
+	return simple_read_from_buffer(to, count, pos, text->bytes,
+				       text->size);
+}
+
+static int coverage_release(struct inode *inode, struct file *file)
+{
+	vfree(file->private_data);
+	return 0;
+}
+
+static const struct file_operations coverage_fops = {
+	.owner = THIS_MODULE,
+	.open = coverage_open,
+	.read = coverage_read,
+	.release = coverage_release,
+};
+
+static int __init coverage_init(void)
+{
+	constructor *each;
+	int err;
+
+	/* A kernel with constructors has called them. */
+	if (!objects) {
+		for (each = first + 1; each < last; each++) {
+			if (*each)
+				(*each)();
+		}
+	}
+	if (!objects)
+		return -ENXIO;
+	err = devepoll_init();
+	if (err)
+		return err;
+	node = debugfs_create_file("devepoll-coverage", 0400, NULL, NULL,
+				   &coverage_fops);
+	return 0;
+}
+
+static void __exit coverage_exit(void)
+{
+	debugfs_remove(node);
+	devepoll_exit();
+}
+
+module_init(coverage_init);
+module_exit(coverage_exit);
