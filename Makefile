@@ -49,8 +49,9 @@ export DESTDIR PREFIX OPS SEED QUICK
 deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps kmod lib tools selftests demo check mutants fuzz proof \
-	servers clients bench profile experiment shell lint docs install clean
+.PHONY: help deps kmod lib tools selftests demo check check-deep mutants fuzz \
+	proof servers clients bench bench-check profile perf experiment shell \
+	lint docs install uninstall dist deb clean
 
 help: ## print this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
@@ -63,7 +64,7 @@ help: ## print this text
 	@echo 'tools/guest runs any program of this machine in a guest (see --help).'
 
 deps: ## install the required Debian packages (as root)
-	$(call deps,base demo lint)
+	$(call deps,base demo lint packages)
 
 kmod: ## build the module for KERNEL or all of make check: build/KERNEL/kmod
 	$(call deps,base)
@@ -84,8 +85,12 @@ demo: ## demonstrate /dev/epoll beside epoll (KERNEL=, 6.1)
 	$(Q)tools/demo/run $(K)
 
 check: ## run all tests in guests; KERNEL= or DEBUG= for only one kernel
-	$(call deps,base)
+	$(call deps,base packages)
 	$(Q)tools/check $(KERNEL)
+
+check-deep: ## measure anew what Documentation/trust.rst says (hours)
+	$(call deps,base deep)
+	$(Q)tools/deep
 
 mutants: selftests ## check that the tests notice planted faults (KERNEL=, 6.1)
 	$(call deps,base)
@@ -101,9 +106,17 @@ bench: ## measure the costs in instructions (KERNEL=, or 6.1, 6.12, newest)
 	$(Q)tools/bench/run $(KERNEL)
 	$(Q)tools/bench/rings
 
+bench-check: tools ## compare the costs with those recorded (KERNEL=, 6.1)
+	$(call deps,base)
+	$(Q)tools/bench/check $(K)
+
 profile: ## count one call's instructions by function, WHAT=wait_1 (KERNEL=, 6.1)
 	$(call deps,base)
 	$(Q)tools/profile/run --kernel $(K) $(or $(WHAT),wait_1)
+
+perf: ## time the loops of perf bench epoll (KERNEL=, or 6.1, 6.12, newest)
+	$(call deps,base perf)
+	$(Q)tools/bench/perf $(KERNEL)
 
 proof: ## run all tests that others wrote for epoll (35 min per kernel)
 	$(call deps,base pip)
@@ -124,9 +137,10 @@ experiment: ## rerun the experiment of 2001, all mechanisms (QUICK=1: fewer size
 
 shell: ## open a guest with the module loaded (KERNEL=, DEBUG=)
 	$(call deps,base)
+	$(Q)$(MAKE) -s tools lib
 	$(Q)tools/vm/kmod $(K) >/dev/null
 	$(Q)tools/guest --kernel $(K) --interactive --keep-module -- \
-		$${SHELL_IN_GUEST:-/bin/bash}
+		tools/demo/welcome $${SHELL_IN_GUEST:-/bin/bash}
 
 lint: ## run the checkers for sources, docs, scripts and commits
 	$(call deps,base lint)
@@ -138,6 +152,16 @@ docs: ## render Documentation and the man pages: build/docs
 
 install: lib ## install module (KERNEL= or running kernel), udev rule, library, man
 	$(Q)tools/dev/install.sh $(KERNEL)
+
+uninstall: ## remove what install installed, for all kernels
+	$(Q)tools/dev/install.sh --remove
+
+dist: ## make the tarball of a release: build/devepoll-VERSION.tar.xz
+	$(Q)tools/dev/dist.sh
+
+deb: ## build the Debian packages: build/deb
+	$(call deps,packages)
+	$(Q)tools/dev/deb.sh
 
 clean: ## remove build/, but not the cache
 	$(Q)rm -rf build

@@ -6,11 +6,9 @@
  * that two servers can be compared.  The server must use small socket buffers
  * (-b 16384); otherwise, its writes never block.
  */
-#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -20,13 +18,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../examples/client.h"
 #include "../examples/number.h"
 
 #define GET		"GET / HTTP/1.1\r\nHost: check\r\n\r\n"
 #define GET_FIRST	"GET / HTTP/1.1\r\nHo"
 #define GET_LAST	"st: check\r\n\r\n"
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define PATIENCE_MS	20000
 #define PIPELINED	100
 #define FLOOD		6000
 
@@ -37,34 +35,12 @@ static size_t answer_len;	/* of the answer to GET */
 
 static int dial(int bufsize)
 {
-	struct sockaddr_in addr = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (fd < 0)
-		err(1, "socket");
-	if (bufsize) {
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bufsize, sizeof(int));
-		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bufsize, sizeof(int));
-	}
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		err(1, "connect to port %d", port);
-	return fd;
-}
-
-static bool say_n(int fd, const char *text, size_t len)
-{
-	return send(fd, text, len, MSG_NOSIGNAL) == (ssize_t)len;
+	return client_dial(port, bufsize, bufsize);
 }
 
 static bool say(int fd, const char *text)
 {
-	return say_n(fd, text, strlen(text));
+	return client_say(fd, text, strlen(text));
 }
 
 /* Reads exactly @len bytes into buf. */
@@ -90,14 +66,6 @@ static ssize_t hear_all(int fd)
 	buf[len] = '\0';
 	fwrite(buf, 1, len, transcript);
 	return n < 0 ? -1 : len;
-}
-
-static void reset(int fd)
-{
-	struct linger now = { .l_onoff = 1 };
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	close(fd);
 }
 
 /* Sends @text; the answer must begin with @status and end the connection. */
@@ -164,7 +132,7 @@ static bool byte_by_byte_is_answered(void)
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	for (i = 0; ok && GET[i]; i++)
-		ok = say_n(fd, &GET[i], 1);
+		ok = client_say(fd, &GET[i], 1);
 	ok = ok && hear_n(fd, answer_len);
 	close(fd);
 	return ok;
@@ -184,7 +152,7 @@ static bool half_request_may_reset(void)
 	int fd = dial(0);
 	bool ok = say(fd, GET_FIRST);
 
-	reset(fd);
+	client_reset(fd);
 	return ok && fresh_client_is_served();
 }
 
@@ -193,7 +161,7 @@ static bool resets_at_once_do_no_harm(void)
 	int i;
 
 	for (i = 0; i < 100; i++)
-		reset(dial(0));
+		client_reset(dial(0));
 	return fresh_client_is_served();
 }
 
@@ -206,7 +174,7 @@ static bool reset_with_answers_unread_does_no_harm(void)
 
 		if (!say(fd, GET GET GET GET GET GET GET GET))
 			return false;
-		reset(fd);
+		client_reset(fd);
 	}
 	return fresh_client_is_served();
 }

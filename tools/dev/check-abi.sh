@@ -178,8 +178,9 @@ library_symbols() {
 
 # The functions of the C library that the preload library replaces.
 preloaded_symbols() {
-	printf '%s\n' epoll_create epoll_create1 epoll_ctl epoll_pwait \
-		epoll_pwait2 epoll_wait syscall
+	printf '%s\n' close close_range closefrom dup2 dup3 epoll_create \
+		epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait \
+		syscall
 }
 
 check_symbols() {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages that the targets of the Makefile need.
 #
-# usage: deps.sh [GROUP...]     groups: base (always), demo, bench, docs,
-#                             experiment, lint, npm, pip
+# usage: deps.sh [GROUP...]     groups: base (always), bench, deep, demo,
+#                             docs, experiment, lint, npm, packages, perf, pip
 #
 # Prints nothing if all packages are installed.  The lists of the groups, below,
 # are the only place in the tree that names packages of the host.
@@ -22,6 +22,9 @@ demo='
 bench='
 	gnuplot-nox
 '
+deep='
+	clang coccinelle
+'
 experiment='
 	httperf libpcl1-dev wrk
 '
@@ -30,6 +33,12 @@ docs='
 '
 lint='
 	codespell git mandoc perl shellcheck sparse
+'
+packages='
+	debhelper dh-dkms dpkg-dev lintian openssl
+'
+perf='
+	linux-perf
 '
 # These two may be there without Debian's packages, of which npm's are many.
 npm='
@@ -54,12 +63,15 @@ for group in "$@"; do
 	base) ;;
 	demo) wanted="$wanted $demo" ;;
 	bench) wanted="$wanted $bench" ;;
+	deep) wanted="$wanted $deep" ;;
 	experiment) wanted="$wanted $experiment" ;;
 	docs) wanted="$wanted $docs" ;;
 	lint) wanted="$wanted $lint" ;;
+	packages) wanted="$wanted $packages" ;;
 	npm) command -v npm >/dev/null || wanted="$wanted $npm" ;;
+	perf) wanted="$wanted $perf" ;;
 	pip) command -v pip3 >/dev/null || wanted="$wanted $pip" ;;
-	*) die "unknown group '$group' (base, demo, bench, docs, experiment, lint, npm or pip)" ;;
+	*) die "unknown group '$group' (base, bench, deep, demo, docs, experiment, lint, npm, packages, perf or pip)" ;;
 	esac
 done
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Renders Documentation/ to build/docs: the pages with Sphinx, the comments that
-# they include with kernel-doc of the kernel, and the man pages with mandoc.
+# they include with kernel-doc of the kernel, and the man pages with mandoc.  Then
+# it checks the links.
 #
 # usage: docs.sh            `make docs' calls it; warnings are errors
 
@@ -20,14 +21,7 @@ done
 source=$(tools/vm/source newest)
 export KERNEL_DOC=$source/tools/docs/kernel-doc
 out=build/docs
-mkdir -p $out/man
 "$sphinx" -q -W --keep-going -b html -c tools/dev/sphinx \
 	-d build/docs/.doctrees Documentation $out
-
-for page in Documentation/man/man?/*.[0-9]; do
-	# A page that only refers to another page has no text of its own.
-	grep -q '^\.so ' "$page" && continue
-	mandoc -Thtml -O man=%N.%S.html "$page" \
-		>"$out/man/$(basename "$page").html"
-done
+tools/dev/check-site $out >&2
 echo "$out/index.html"

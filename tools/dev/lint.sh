@@ -21,7 +21,7 @@ tracked() {
 
 # of_shebang WORD...: tracked files whose first line names one of the words
 of_shebang() {
-	tracked tools selftests lib .ci | xargs -r awk -v words="$*" '
+	tracked tools selftests lib python debian .ci | xargs -r awk -v words="$*" '
 		FNR == 1 {
 			n = split(words, word, " ")
 			for (i = 1; i <= n; i++)
@@ -119,7 +119,8 @@ pass_spdx() {
 	local file bad=0
 	while read -r file; do
 		case $file in
-		README.md | VERSION | .gitignore | LICENSES/* | *.config | */config | \
+		*.md | VERSION | OWNER_ADDRESS | COPYING | .gitignore | LICENSES/* | \
+			debian/* | *.config | */config | \
 			*/settings | *.map | *.svg | *.png | Documentation/results/*) continue ;;
 		esac
 		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ' && continue

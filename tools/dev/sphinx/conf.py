@@ -13,6 +13,8 @@ from sphinx.util.nodes import nested_parse_with_titles
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.dirname(os.path.abspath(__file__)))))
 KERNEL_DOC = os.environ["KERNEL_DOC"]
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+extensions = ["manpages"]
 
 project = "devepoll"
 author = "The devepoll authors"

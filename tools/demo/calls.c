@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counts the system calls that a small echo server makes to learn of events and
+ * to change what it watches: on epoll, on the extended interface, and with a
+ * ring.  The kernel counts them, by its tracepoint for system calls.
+ *
+ * BURSTS times, CLIENTS clients connect, send MESSAGES messages each, and
+ * close.  Clients and server take turns in one thread, so that each run has the
+ * same calls, and the server never comes too early.
+ *
+ * usage: calls      as root, with the module loaded
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <devepoll_events.h>
+
+#define BURSTS		3
+#define CLIENTS		20
+#define MESSAGES	3
+#define MAX_EVENTS	64
+#define TRACEFS		"/sys/kernel/tracing"
+
+/* One way to watch files; the handler gets the fd of each event. */
+struct way {
+	const char *name;
+	void (*open)(void);
+	void (*add)(int fd);
+	void (*remove)(int fd);
+	void (*wait)(void);
+	void (*close)(void);
+};
+
+static int set, listener;
+static const struct way *way;
+/* What the server has done: it ends its turn when it has done all. */
+static int accepted, answered, closed;
+/* Counters of the kernel: all calls for events, and those that change. */
+static int all, changing;
+
+static void handle(int fd);
+
+/* epoll */
+
+static void epoll_open(void)
+{
+	set = epoll_create1(EPOLL_CLOEXEC);
+	if (set < 0)
+		err(1, "epoll_create1");
+}
+
+static void epoll_change(int op, int fd, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.fd = fd };
+
+	if (epoll_ctl(set, op, fd, &event))
+		err(1, "epoll_ctl");
+}
+
+static void epoll_add_level(int fd)
+{
+	epoll_change(EPOLL_CTL_ADD, fd, EPOLLIN);
+}
+
+static void epoll_add_edge(int fd)
+{
+	epoll_change(EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLET);
+}
+
+static void epoll_remove(int fd)
+{
+	epoll_change(EPOLL_CTL_DEL, fd, 0);
+}
+
+static void epoll_take(void)
+{
+	struct epoll_event events[MAX_EVENTS];
+	int i, n = epoll_wait(set, events, MAX_EVENTS, -1);
+
+	if (n < 0)
+		err(1, "epoll_wait");
+	for (i = 0; i < n; i++)
+		handle(events[i].data.fd);
+}
+
+static void close_set(void)
+{
+	close(set);
+}
+
+/* The extended interface: the changes ride on the next wait. */
+
+static struct devepoll_change changes[CLIENTS + 1];
+static unsigned int nr_changes, updates;
+
+static void extended_open(void)
+{
+	set = devepoll_events_open(0);
+	if (set < 0)
+		errx(1, "/dev/epoll: %s", strerror(-set));
+}
+
+static void extended_add(int fd)
+{
+	changes[nr_changes++] = (struct devepoll_change){
+		.op = DEVEPOLL_ADD,
+		.flags = DEVEPOLL_TRUST,
+		.fd = fd,
+		.events = EPOLLIN | EPOLLET,
+		.data = fd,
+	};
+}
+
+static void extended_take(void)
+{
+	struct devepoll_event events[MAX_EVENTS];
+	unsigned int failed = 0;
+	int i, n;
+
+	n = devepoll_events_update_wait(set, changes, nr_changes, &failed,
+					events, MAX_EVENTS, -1);
+	if (n < 0 || (nr_changes && failed))
+		errx(1, "devepoll_events_update_wait: %d, %u", n, failed);
+	nr_changes = 0;
+	for (i = 0; i < n; i++)
+		handle(events[i].fd);
+}
+
+/* A ring: one call makes all changes of a turn, and events need none. */
+
+static struct devepoll_consumer consumer;
+
+static void ring_open(void)
+{
+	extended_open();
+	if (devepoll_events_ring(set, &consumer, 1, MAX_EVENTS))
+		errx(1, "there is no ring");
+}
+
+static void ring_take(void)
+{
+	struct devepoll_event event;
+	unsigned int failed = 0;
+	int n;
+
+	if (nr_changes) {
+		updates++;
+		n = devepoll_events_update(set, changes, nr_changes, &failed);
+		if (n < 0 || failed)
+			errx(1, "devepoll_events_update: %d, %u", n, failed);
+		nr_changes = 0;
+	}
+	n = devepoll_events_consume(&consumer, -1);
+	if (n < 0)
+		errx(1, "devepoll_events_consume: %s", strerror(-n));
+	while (devepoll_events_next(&consumer, &event))
+		handle(event.fd);
+}
+
+static void ring_close(void)
+{
+	devepoll_events_ring_unmap(&consumer, 1);
+	close(set);
+}
+
+static const struct way ways[] = {
+	{ "epoll, fds removed", epoll_open, epoll_add_level, epoll_remove,
+	  epoll_take, close_set },
+	{ "epoll", epoll_open, epoll_add_edge, NULL, epoll_take, close_set },
+	{ "extended", extended_open, extended_add, NULL, extended_take,
+	  close_set },
+	{ "ring", ring_open, extended_add, NULL, ring_take, ring_close },
+};
+
+/* The server */
+
+static void accept_all(void)
+{
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
+		way->add(fd);
+		accepted++;
+	}
+	if (errno != EAGAIN)
+		err(1, "accept4");
+}
+
+static void handle(int fd)
+{
+	char buffer[256];
+	ssize_t n;
+
+	if (fd == listener) {
+		accept_all();
+		return;
+	}
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0) {
+		if (write(fd, buffer, n) != n)
+			err(1, "write");
+		answered++;
+	}
+	if (n < 0) {
+		if (errno != EAGAIN)
+			err(1, "read");
+		return;
+	}
+	if (way->remove)
+		way->remove(fd);
+	close(fd);
+	closed++;
+}
+
+static void serve(const int *done, int goal)
+{
+	while (*done < goal)
+		way->wait();
+	if (*done != goal)
+		errx(1, "%s: %d instead of %d", way->name, *done, goal);
+}
+
+/* The clients */
+
+static struct sockaddr_in listen_somewhere(void)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t len = sizeof(addr);
+
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	if (listener < 0 ||
+	    bind(listener, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    listen(listener, CLIENTS) ||
+	    getsockname(listener, (struct sockaddr *)&addr, &len))
+		err(1, "a listening socket");
+	return addr;
+}
+
+static int connect_to(const struct sockaddr_in *addr)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, sizeof(*addr)))
+		err(1, "connect");
+	return fd;
+}
+
+/* What the kernel counts of this thread */
+
+static int counter_of(const char *filter)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+	};
+	FILE *file;
+	int fd;
+
+	mkdir(TRACEFS, 0700);
+	if (mount("tracefs", TRACEFS, "tracefs", 0, NULL) && errno != EBUSY)
+		err(1, "mount tracefs");
+	file = fopen(TRACEFS "/events/raw_syscalls/sys_enter/id", "r");
+	if (!file || fscanf(file, "%llu",
+			    (unsigned long long *)&attr.config) != 1)
+		err(1, "the kernel has no tracepoint for system calls");
+	fclose(file);
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0UL);
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter))
+		err(1, "perf_event_open");
+	return fd;
+}
+
+static int count(int counter)
+{
+	uint64_t value;
+
+	if (read(counter, &value, sizeof(value)) != sizeof(value))
+		err(1, "the counter");
+	return value;
+}
+
+/* Calls that only wait, or both wait and change. */
+static int waits_until_now(void)
+{
+	return count(all) - count(changing) - (int)updates;
+}
+
+/* Returns how often the server waited for the messages. */
+static int one_burst(const struct sockaddr_in *addr)
+{
+	int i, message, before, waits, fds[CLIENTS];
+	char byte = 'x';
+
+	accepted = 0;
+	answered = 0;
+	closed = 0;
+	for (i = 0; i < CLIENTS; i++)
+		fds[i] = connect_to(addr);
+	serve(&accepted, CLIENTS);
+	before = waits_until_now();
+	for (message = 1; message <= MESSAGES; message++) {
+		for (i = 0; i < CLIENTS; i++)
+			if (write(fds[i], &byte, 1) != 1)
+				err(1, "write");
+		serve(&answered, message * CLIENTS);
+		for (i = 0; i < CLIENTS; i++)
+			if (read(fds[i], &byte, 1) != 1 || byte != 'x')
+				err(1, "read");
+	}
+	waits = waits_until_now() - before;
+	for (i = 0; i < CLIENTS; i++)
+		close(fds[i]);
+	serve(&closed, CLIENTS);
+	return waits;
+}
+
+int main(void)
+{
+	int i, burst, waits_before, changing_before, messages;
+	struct sockaddr_in addr = listen_somewhere();
+	char filter[256];
+
+	snprintf(filter, sizeof(filter), "id==%d", SYS_epoll_ctl);
+	changing = counter_of(filter);
+	snprintf(filter, sizeof(filter),
+		 "id==%d||id==%d||id==%d||id==%d||id==%d",
+		 SYS_epoll_ctl, SYS_epoll_wait, SYS_epoll_pwait, SYS_ioctl,
+		 SYS_fadvise64);
+	all = counter_of(filter);
+
+	printf("%d bursts of %d connections with %d messages each\n", BURSTS,
+	       CLIENTS, MESSAGES);
+	for (i = 0; i < (int)(sizeof(ways) / sizeof(ways[0])); i++) {
+		way = &ways[i];
+		way->open();
+		updates = 0;
+		changing_before = count(changing);
+		waits_before = waits_until_now();
+		way->add(listener);
+		messages = 0;
+		for (burst = 0; burst < BURSTS; burst++)
+			messages += one_burst(&addr);
+		printf("%s: %d changes, %d waits, %d of them for messages\n",
+		       way->name,
+		       count(changing) - changing_before + (int)updates,
+		       waits_until_now() - waits_before, messages);
+		fflush(stdout);
+		way->close();
+	}
+	return 0;
+}
