@@ -27,6 +27,7 @@ static const struct {
 	{ "calls", &backend_fadvise },
 	{ "calls_level", &backend_fadvise_level },
 	{ "trusted", &backend_trusted },
+	{ "ring", &backend_ring },
 	{ "sysepoll", &backend_sysepoll },
 	{ "sysepoll_level", &backend_sysepoll_level },
 };
@@ -87,6 +88,13 @@ static void produce(bool counts)
 	be->wait(set, 0);
 }
 
+/* Another write before anybody has waited. */
+static void produce_again(bool counts)
+{
+	files_signal(files, 0);
+	produce(counts);
+}
+
 typedef bool change_fn(struct set *set, const int *fds, int n);
 
 static void change(bool counts, change_fn *fn, int nr)
@@ -123,8 +131,8 @@ static const struct {
 	void (*run)(bool counts);
 } calls[] = {
 	{ "wait_0", wait_0 }, { "wait_1", wait_1 }, { "wait_16", wait_16 },
-	{ "producer", produce }, { "add_1", add_1 },
-	{ "modify_1", modify_1 }, { "remove_1", remove_1 },
+	{ "producer", produce }, { "producer_again", produce_again },
+	{ "add_1", add_1 }, { "modify_1", modify_1 }, { "remove_1", remove_1 },
 };
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
