@@ -118,13 +118,13 @@ class Stage:
                 say("      " + text.rstrip("\n"))
 
     def close(self, status):
+        self.end_current(None)
         # The reason why a guest failed, such as a leak or a panic, is on
-        # standard error, and is why results are missing below.
-        if status == GUEST_FAILED:
+        # standard error, and is why results are missing.
+        if GUEST_FAILED in [status] + [program.status for program in self.programs]:
             say("  FAIL the guest; its last output was:")
             for text in self.aside:
                 say(f"         | {text}")
-        self.end_current(None)
         ran = {program.name for program in self.programs}
         lost = Program("programs not run")
         lost.failures = [name for name in self.announced if name not in ran]
