@@ -95,7 +95,7 @@ static __always_inline void fast_take(struct fast_wait *fast,
 		item = list_entry(next, struct dep_item, ready);
 		if (item->pass == fast->number)
 			break;
-		if (unlikely(ask == most || gone == DEP_LOOK_BATCH)) {
+		if (unlikely(ask == most)) {
 			fast->over = false;
 			break;
 		}
@@ -106,10 +106,12 @@ static __always_inline void fast_take(struct fast_wait *fast,
 		next = next->next;
 		ask->item = item;
 		item->pass = fast->number;
-		if (likely(fast_take_item(item)))
+		if (likely(fast_take_item(item))) {
 			ask++;
-		else
-			gone++;
+		} else if (++gone == DEP_LOOK_BATCH) {
+			fast->over = false;
+			break;
+		}
 	}
 	/* Removes them all at once. */
 	ready->next = next;

@@ -95,13 +95,14 @@ dep_owner_table_of(const struct files_struct *files)
 static __always_inline bool dep_owner_knows(const struct dep_item *item,
 					    struct dep_owner_table table)
 {
-	u32 fd = array_index_nospec(item->fd, table.max);
+	u32 fd = item->fd;
 
+	if (unlikely(fd >= table.max))
+		return false;
+	fd = array_index_nospec(fd, table.max);
 	if (unlikely(rcu_access_pointer(table.fds[fd]) != item->file))
 		return false;
-	/* The index is 0 if the number is beyond the table. */
-	return likely(item->fd == fd) && (likely(item->files == table.files) ||
-					  dep_owner_is_living(item));
+	return likely(item->files == table.files) || dep_owner_is_living(item);
 }
 
 /**

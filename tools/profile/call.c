@@ -70,6 +70,11 @@ static void wait_1(bool counts)
 	wait_for(counts, 1);
 }
 
+static void wait_2(bool counts)
+{
+	wait_for(counts, 2);
+}
+
 static void wait_16(bool counts)
 {
 	wait_for(counts, 16);
@@ -130,7 +135,8 @@ static const struct {
 	const char *name;
 	void (*run)(bool counts);
 } calls[] = {
-	{ "wait_0", wait_0 }, { "wait_1", wait_1 }, { "wait_16", wait_16 },
+	{ "wait_0", wait_0 }, { "wait_1", wait_1 }, { "wait_2", wait_2 },
+	{ "wait_16", wait_16 },
 	{ "producer", produce }, { "producer_again", produce_again },
 	{ "add_1", add_1 }, { "modify_1", modify_1 }, { "remove_1", remove_1 },
 };
