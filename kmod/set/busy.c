@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Busy polling: a call that sleeps first polls the network device that feeds the
- * set's sockets, for the time that the program has set.  It does this as a
- * waiter that is queued like any sleeper: others wake it for an event, or
- * because the set was freed, and count on it only from then on.
+ * Busy polling: a call that sleeps first polls the network device that feeds
+ * the set's sockets, for the time that the program has set.  Meanwhile it is a
+ * waiter in the queue like any sleeper: others wake it for an event, or because
+ * the set was freed, and count on it only from then on.
  *
  * epoll learns from each wake-up which queue of which device (which NAPI) the
  * socket is fed by.  Here a wake-up does nothing for this: a call that knows no
