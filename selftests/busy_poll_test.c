@@ -221,17 +221,26 @@ static int wait_of_2001(void *arg)
 	return set_wait(arg, &out, 1, -1);
 }
 
+/* A connection in a set of 2001; or -errno. */
+static int open_2001(struct set *set)
+{
+	int err, fd = busy_connect();
+
+	if (fd < 0)
+		return fd;
+	err = set_open(set, &backend_devepoll, 8) ?: set_add(set, fd, POLLIN);
+	return err ?: fd;
+}
+
 TEST(busy_polling_of_2001)
 {
 	const struct busy_params params = { .usecs = LONG_US };
 	struct set set;
-	int fd = busy_connect();
+	int fd = open_2001(&set);
 
 	if (fd == -ENODEV)
 		SKIP(return, "no network card, or no driver for it");
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_open(&set, &backend_devepoll, 8));
-	ASSERT_EQ(0, set_add(&set, fd, POLLIN));
 	EXPECT_EQ(0, echo(fd, wait_of_2001, &set));
 	ASSERT_EQ(0, busy_set(set.fd, &params));
 	EXPECT_LT(0, echo(fd, wait_of_2001, &set));
@@ -244,13 +253,11 @@ TEST(busy_polling_of_2001_ends_when_the_set_is_freed)
 	const struct busy_params params = { .usecs = LONG_US };
 	struct waiter waiter;
 	struct set set;
-	int fd = busy_connect();
+	int fd = open_2001(&set);
 
 	if (fd == -ENODEV)
 		SKIP(return, "no network card, or no driver for it");
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_open(&set, &backend_devepoll, 8));
-	ASSERT_EQ(0, set_add(&set, fd, POLLIN));
 	ASSERT_EQ(0, busy_set(set.fd, &params));
 	ASSERT_EQ(0, waiter_launch(&waiter, &set, -1));
 	ASSERT_TRUE(comes_to_poll(&waiter.task));
@@ -284,16 +291,14 @@ static long read_and_stay(void *arg)
 TEST(busy_polling_of_2001_is_left_out_while_another_thread_reads)
 {
 	const struct busy_params params = { .usecs = LONG_US };
-	int fd = busy_connect(), event = eventfd_new();
 	struct reader reader = {};
 	struct waiter waiter;
 	struct set set;
+	int fd = open_2001(&set), event = eventfd_new();
 
 	if (fd == -ENODEV)
 		SKIP(return, "no network card, or no driver for it");
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_open(&set, &backend_devepoll, 8));
-	ASSERT_EQ(0, set_add(&set, fd, POLLIN));
 	ASSERT_EQ(0, set_add(&set, event, POLLIN));
 	ASSERT_EQ(0, busy_set(set.fd, &params));
 	reader.set = set;
