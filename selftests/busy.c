@@ -107,11 +107,11 @@ long busy_packets(void)
 		return -errno;
 	while (found < 0 && fgets(names, sizeof(names), f) &&
 	       fgets(values, sizeof(values), f)) {
-		name = strtok_r(names, " \n", &at);
-		value = strtok_r(values, " \n", &with);
+		name = strtok_r(names, "\n ", &at);
+		value = strtok_r(values, "\n ", &with);
 		while (name && value && strcmp(name, "BusyPollRxPackets")) {
-			name = strtok_r(NULL, " \n", &at);
-			value = strtok_r(NULL, " \n", &with);
+			name = strtok_r(NULL, "\n ", &at);
+			value = strtok_r(NULL, "\n ", &with);
 		}
 		if (name && value)
 			found = atol(value);

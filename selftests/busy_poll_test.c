@@ -9,7 +9,9 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -23,6 +25,8 @@
 /* Longer than any of these tests: a wait must end it, or never ends. */
 #define LONG_US		INT32_MAX
 #define OTHERS		100
+/* A thread that has computed so long in its call polls: all else is short. */
+#define POLLING_NS	(30 * NSEC_PER_MSEC * slowness())
 
 /* Waits for ever for one event of the connection; as eset_wait(). */
 typedef int wait_call(void *arg);
@@ -44,6 +48,23 @@ static long echo(int fd, wait_call *wait, void *arg)
 		now = busy_packets();
 	}
 	return ret ?: now - before;
+}
+
+/*
+ * Waits until a thread polls, as its processor time tells: it begins with the
+ * call.
+ */
+static bool comes_to_poll(struct task *task)
+{
+	struct timespec used = {};
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(task->thread, &clock))
+		return false;
+	return await(atomic_load(&task->done) ||
+		     (!clock_gettime(clock, &used) &&
+		      used.tv_sec * 1000 * NSEC_PER_MSEC + used.tv_nsec >=
+		      POLLING_NS)) && !atomic_load(&task->done);
 }
 
 static int wait_of_set(void *arg)
@@ -200,20 +221,98 @@ static int wait_of_2001(void *arg)
 	return set_wait(arg, &out, 1, -1);
 }
 
+/* A connection in a set of 2001; or -errno. */
+static int open_2001(struct set *set)
+{
+	int err, fd = busy_connect();
+
+	if (fd < 0)
+		return fd;
+	err = set_open(set, &backend_devepoll, 8) ?: set_add(set, fd, POLLIN);
+	return err ?: fd;
+}
+
 TEST(busy_polling_of_2001)
 {
 	const struct busy_params params = { .usecs = LONG_US };
 	struct set set;
-	int fd = busy_connect();
+	int fd = open_2001(&set);
 
 	if (fd == -ENODEV)
 		SKIP(return, "no network card, or no driver for it");
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_open(&set, &backend_devepoll, 8));
-	ASSERT_EQ(0, set_add(&set, fd, POLLIN));
 	EXPECT_EQ(0, echo(fd, wait_of_2001, &set));
 	ASSERT_EQ(0, busy_set(set.fd, &params));
 	EXPECT_LT(0, echo(fd, wait_of_2001, &set));
+	set_close(&set);
+	close(fd);
+}
+
+TEST(busy_polling_of_2001_ends_when_the_set_is_freed)
+{
+	const struct busy_params params = { .usecs = LONG_US };
+	struct waiter waiter;
+	struct set set;
+	int fd = open_2001(&set);
+
+	if (fd == -ENODEV)
+		SKIP(return, "no network card, or no driver for it");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, busy_set(set.fd, &params));
+	ASSERT_EQ(0, waiter_launch(&waiter, &set, -1));
+	ASSERT_TRUE(comes_to_poll(&waiter.task));
+	ASSERT_EQ(0, munmap(set.map, set.map_size));
+	set.map = NULL;
+	ASSERT_EQ(0, dep_free(set.fd));
+	EXPECT_EQ(-EINVAL, waiter_join(&waiter));
+	set_close(&set);
+	close(fd);
+}
+
+/* A thread that gets events, and goes when it is told to. */
+struct reader {
+	struct task task;
+	struct set set;
+	atomic_bool reads;
+	atomic_bool leaves;
+};
+
+static long read_and_stay(void *arg)
+{
+	struct reader *reader = arg;
+	struct pollfd out;
+	int ret = set_wait(&reader->set, &out, 1, -1);
+
+	atomic_store(&reader->reads, true);
+	return await(atomic_load(&reader->leaves)) ? ret : -ETIMEDOUT;
+}
+
+/* Polling would not notice that the reader goes. */
+TEST(busy_polling_of_2001_is_left_out_while_another_thread_reads)
+{
+	const struct busy_params params = { .usecs = LONG_US };
+	struct reader reader = {};
+	struct waiter waiter;
+	struct set set;
+	int fd = open_2001(&set), event = eventfd_new();
+
+	if (fd == -ENODEV)
+		SKIP(return, "no network card, or no driver for it");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_add(&set, event, POLLIN));
+	ASSERT_EQ(0, busy_set(set.fd, &params));
+	reader.set = set;
+	ASSERT_EQ(0, task_start(&reader.task, read_and_stay, &reader));
+	ASSERT_TRUE(comes_to_poll(&reader.task));
+	ASSERT_EQ(0, waiter_launch(&waiter, &set, -1));
+	ASSERT_TRUE(comes_to_poll(&waiter.task));
+	ASSERT_EQ(0, eventfd_post(event));
+	ASSERT_TRUE(await(atomic_load(&reader.reads)));
+	ASSERT_EQ(0, put_byte(fd));
+	EXPECT_EQ(0, await_sleep(waiter.task.tid, set.ops->wait_syscall));
+	atomic_store(&reader.leaves, true);
+	EXPECT_EQ(1, task_join(&reader.task));
+	EXPECT_EQ(1, waiter_join(&waiter));
 	set_close(&set);
 	close(fd);
 }
@@ -242,6 +341,39 @@ TEST(busy_polling_of_a_ring)
 	EXPECT_EQ(0, echo(fd, wait_of_ring, &consumer));
 	ASSERT_EQ(0, busy_set(ring.set.fd, &params));
 	EXPECT_LT(0, echo(fd, wait_of_ring, &consumer));
+	ring_close(&ring);
+	close(fd);
+}
+
+static long wait_for_two(void *arg)
+{
+	return ring_wait_min(arg, -1, 2);
+}
+
+/* The event that is taken stays on the list, so that as many are listed. */
+TEST(busy_polling_of_a_ring_that_another_thread_takes_from)
+{
+	const struct busy_params params = { .usecs = LONG_US };
+	int fd = busy_connect(), level = eventfd_new();
+	struct consumer consumer;
+	struct ring ring;
+	struct task task;
+
+	if (fd == -ENODEV)
+		SKIP(return, "no network card, or no driver for it");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ring_open(&ring, 1, 8));
+	consumer_init(&consumer, &ring, 0);
+	ASSERT_EQ(0, eset_add(&ring.set, level, EPOLLIN));
+	ASSERT_EQ(0, eset_add(&ring.set, fd, EPOLLIN));
+	ASSERT_EQ(0, eventfd_post(level));
+	ASSERT_EQ(0, busy_set(ring.set.fd, &params));
+	ASSERT_EQ(0, task_start(&task, wait_for_two, &ring));
+	ASSERT_TRUE(comes_to_poll(&task));
+	ASSERT_EQ(EPOLLIN, consumer_take_one(&consumer, level));
+	ASSERT_EQ(0, put_byte(fd));
+	EXPECT_EQ(2, task_join(&task));
+	EXPECT_EQ(2, consumer_take(&consumer));
 	ring_close(&ring);
 	close(fd);
 }

@@ -16,7 +16,8 @@
 
 #define SET_FDS	10
 /* Of struct sun_dvpoll, whose last member DP_POLL does not look at. */
-#define SUN_WORDS	((int)(offsetof(struct sun_dvpoll, dp_setp) / sizeof(int)))
+#define SUN_WORDS							\
+	((int)(offsetof(struct sun_dvpoll, dp_setp) / sizeof(int)))
 
 struct world {
 	enum dp_face face;

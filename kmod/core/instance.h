@@ -224,6 +224,15 @@
  *    hooked, which keeps the hook from finishing, and so the file's memory from
  *    being freed; a count that is 0 already stays so.  The reference then keeps
  *    the hook out and M the program, so the item stays as long.
+ *  - Busy polling (busy.c) takes such a reference without M, to see which queue
+ *    of which device feeds the file: the item may leave at once, and is not
+ *    touched again.  While a call polls, it holds no lock and no reference: the
+ *    descriptor by which it was made keeps the instance, and RCU the queue,
+ *    which is looked up by its number.
+ *  - A task that is about to sleep: it queues its waiter under L, may poll a
+ *    network device, sets its state, and then reads dep_waiter.queued.  Who
+ *    wakes it clears that (L) before wake_up_process().  So it either sees that
+ *    it was woken, or is woken.
  *  - The queue of signals: entries are flagged SIGQUEUE_PREALLOC, so whoever
  *    takes one unlinks it, copies it and leaves it alone, all with S held.  But
  *    what a thread or a process leaves behind is taken apart without S: after

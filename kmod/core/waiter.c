@@ -34,7 +34,7 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 
 	lockdep_assert_held(&inst->lock);
 	dep_waiter_came(inst, waiter);
-	waiter->queued = true;
+	WRITE_ONCE(waiter->queued, true);
 	waiter->ticket = inst->ticket++;
 	inst->nr_waiters++;
 	/* A waiter that was woken, but never comes, must not keep it asleep. */
@@ -64,7 +64,7 @@ bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 	else
 		list_del_init(&waiter->link);
 	inst->nr_waiters -= waiter->queued;
-	waiter->queued = false;
+	WRITE_ONCE(waiter->queued, false);
 	return true;
 }
 
@@ -86,7 +86,10 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 	if (inst->nr_waiters && !inst->late)
 		dep_relay_watch(inst);
 	if (waiter->task) {
-		/* It can't leave its stack frame: that takes the lock first. */
+		/*
+		 * It can't leave its stack frame: that takes the lock first.
+		 * If it is not asleep yet: see dep_waiting_sleep().
+		 */
 		wake_up_process(waiter->task);
 		return;
 	}

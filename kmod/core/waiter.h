@@ -26,7 +26,7 @@ struct task_struct;
  * @min: const: how many items must be on the ready list to wake it
  * @room: const: how many events it can take; 0 if that is not counted
  * @looks: L: dep_instance.looks when it was woken
- * @queued: L: in a queue
+ * @queued: L: in a queue; its task also reads it without a lock
  * @kicked: L: from when it is woken until its pass begins or, with @min above
  *	1, until it runs
  * @ticket: L: its place in the order in which the waiters came

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Busy polling: a call that would sleep first polls the network device that
- * feeds the set's sockets, for the time that the program has set.
+ * Busy polling: a call that sleeps first polls the network device that feeds
+ * the set's sockets, for the time that the program has set.  Meanwhile it is a
+ * waiter in the queue like any sleeper: others wake it for an event, or because
+ * the set was freed, and count on it only from then on.
  *
  * epoll learns from each wake-up which queue of which device (which NAPI) the
  * socket is fed by.  Here a wake-up does nothing for this: a call that knows no
@@ -20,27 +22,23 @@
 #include "core/worker.h"
 #include "set/busy.h"
 
-/* One call that polls: whether there is news, and until when. */
+/* One call that polls: what ends it. */
 struct busy_call {
-	const struct dep_instance *inst;
-	u32 seen;
+	const struct dep_waiter *waiter;
 	ktime_t until;
 };
 
-static bool busy_has_news(const struct busy_call *call)
+/* A hint: the caller looks again under L. */
+static bool busy_was_woken(const struct busy_call *call)
 {
-	const struct dep_instance *inst = call->inst;
-
-	/* Hints: the caller looks again under L. */
-	return data_race(READ_ONCE(inst->nr_ready)) != call->seen ||
-	       (!READ_ONCE(inst->extended) && READ_ONCE(inst->pending));
+	return !READ_ONCE(call->waiter->queued);
 }
 
 static bool busy_is_over(void *arg, unsigned long start)
 {
 	const struct busy_call *call = arg;
 
-	return busy_has_news(call) || signal_pending(current) ||
+	return busy_was_woken(call) || signal_pending(current) ||
 	       ktime_compare(ktime_get(), call->until) >= 0;
 }
 
@@ -79,46 +77,53 @@ static bool busy_look(struct dep_instance *inst, unsigned int *fd,
 	return true;
 }
 
+/* The queue of the first of the next few files that has one, or 0. */
 static unsigned int busy_find_queue(struct dep_instance *inst)
 {
-	unsigned int start = READ_ONCE(inst->busy.next), fd = start;
-	unsigned int queue = 0, looks = 0;
+	unsigned int fd = READ_ONCE(inst->busy.next), queue = 0, looks;
+	/* Behind the last file it begins again, once. */
+	bool again = fd;
 
-	while (!queue && looks++ < DEP_BUSY_LOOKS) {
-		if (busy_look(inst, &fd, &queue))
+	for (looks = 0; looks < DEP_BUSY_LOOKS && !queue; looks++) {
+		if (busy_look(inst, &fd, &queue)) {
 			fd++;
-		else if (start)
-			start = fd = 0;
-		else
+		} else if (again) {
+			again = false;
+			fd = 0;
+		} else {
 			break;
+		}
 	}
 	WRITE_ONCE(inst->busy.next, fd);
 	return queue;
 }
 
 /**
- * dep_busy_poll_for() - dep_busy_poll() of a set whose program wants it
- * @inst: the instance
- * @deadline: as there
- * @seen: as there
+ * dep_busy_poll() - poll the network device of a set
+ * @inst: the instance, whose program wants this: see dep_busy_is_on()
+ * @waiter: the caller, who was queued when it found nothing
+ * @deadline: when the call gives up; KTIME_MAX: never
+ *
+ * Ends when the waiter is woken; when the time of the set, or that of the call,
+ * has passed; and when a signal is pending.  The caller finds out which.
  *
  * Context: process, with nothing held; may call cond_resched().
  */
-void dep_busy_poll_for(struct dep_instance *inst, ktime_t deadline, u32 seen)
+void dep_busy_poll(struct dep_instance *inst, const struct dep_waiter *waiter,
+		   ktime_t deadline)
 {
 	unsigned int queue = READ_ONCE(inst->busy.queue);
-	struct busy_call call = { .inst = inst, .seen = seen };
+	struct busy_call call = { .waiter = waiter };
 
-	if (busy_has_news(&call) || ktime_compare(ktime_get(), deadline) >= 0)
-		return;
 	if (!queue)
 		queue = busy_find_queue(inst);
-	if (!queue)
+	/* The kernel polls once before it asks whether that is over. */
+	if (!queue || busy_was_woken(&call))
 		return;
 	call.until = min(deadline,
 			 ktime_add_us(ktime_get(),
 				      READ_ONCE(inst->busy.usecs)));
 	napi_busy_loop(queue, busy_is_over, &call, READ_ONCE(inst->busy.prefer),
 		       READ_ONCE(inst->busy.budget) ?: BUSY_POLL_BUDGET);
-	WRITE_ONCE(inst->busy.queue, busy_has_news(&call) ? queue : 0);
+	WRITE_ONCE(inst->busy.queue, busy_was_woken(&call) ? queue : 0);
 }

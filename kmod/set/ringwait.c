@@ -11,7 +11,6 @@
 #include <linux/sched/signal.h>
 
 #include "core/waiter.h"
-#include "set/busy.h"
 #include "set/ready.h"
 #include "set/ringwait.h"
 #include "sinks/ring.h"
@@ -22,17 +21,13 @@
  * @waiter: the caller
  * @slept: it has slept
  * @asked: it has polled the listed files since it was woken last
- * @polled: it has polled the network device since then
- * @seen: dep_instance.nr_ready when it found nothing
- * @listed: how many items were left then, on the list or in the ring
+ * @listed: dep_instance.nr_ready when it was about to poll them again
  * @count: how many events are in the ring
  */
 struct ring_call {
 	struct dep_waiter waiter;
 	bool slept;
 	bool asked;
-	bool polled;
-	u32 seen;
 	u32 listed;
 	u32 count;
 };
@@ -40,7 +35,6 @@ struct ring_call {
 enum ring_verdict {
 	RING_TAKE,
 	RING_ASK,
-	RING_POLL,
 	RING_SLEEP,
 	RING_OVER,
 	RING_SIGNAL,
@@ -109,12 +103,8 @@ static enum ring_verdict ring_look_locked(const struct dep_waiting *waiting,
 	/* Also if it was woken: the waker reads our stack. */
 	dep_waiter_unqueue(inst, &call->waiter);
 	verdict = ring_look(waiting, inst, call);
-	call->seen = inst->nr_ready;
-	if (verdict == RING_SLEEP && dep_busy_is_on(inst) && !call->polled)
-		verdict = RING_POLL;
 	if (verdict == RING_SLEEP) {
 		dep_waiter_queue(inst, &call->waiter);
-		set_current_state(TASK_INTERRUPTIBLE);
 	} else if (verdict != RING_TAKE || !inst->nr_waiters) {
 		/*
 		 * While others sleep, it has come only when the program has
@@ -155,14 +145,10 @@ int dep_ringwait(struct dep_waiting *waiting, struct dep_instance *inst)
 		if (verdict == RING_ASK) {
 			ring_ask(inst, &call);
 			cond_resched();
-		} else if (verdict == RING_POLL) {
-			dep_busy_poll(inst, waiting->deadline, call.seen);
-			call.polled = true;
 		} else if (verdict == RING_SLEEP) {
-			dep_waiting_sleep(waiting, false);
+			dep_waiting_sleep(waiting, inst, &call.waiter, false);
 			call.slept = true;
 			call.asked = false;
-			call.polled = false;
 		} else {
 			break;
 		}

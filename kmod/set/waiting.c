@@ -133,19 +133,32 @@ static enum waiting_verdict waiting_look(struct dep_waiting *waiting,
 /**
  * dep_waiting_sleep() - sleep until woken, or until the deadline of a call
  * @waiting: the call
+ * @inst: the instance
+ * @waiter: the caller, who was queued when it found nothing
  * @blocked: wake up after a while to check whether the reader is gone
  *
- * Context: process, its state not TASK_RUNNING since before it was queued.
+ * A sleep may begin with polling the network device.  The waiter is in the
+ * queue then, so whatever wakes a sleeper ends that as well.
+ *
+ * Context: process; sleeps.
  */
-void dep_waiting_sleep(const struct dep_waiting *waiting, bool blocked)
+void dep_waiting_sleep(const struct dep_waiting *waiting,
+		       struct dep_instance *inst,
+		       const struct dep_waiter *waiter, bool blocked)
 {
 	ktime_t until = waiting->deadline;
 
 	if (blocked)
 		until = min(until, ktime_add_ns(ktime_get(),
 						DEP_READER_CHECK_NS));
-	schedule_hrtimeout_range(until == KTIME_MAX ? NULL : &until,
-				 current->timer_slack_ns, HRTIMER_MODE_ABS);
+	else if (dep_busy_is_on(inst))
+		dep_busy_poll(inst, waiter, until);
+	/* Pairs with wake_up_process() in dep_waiter_kick(). */
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (READ_ONCE(waiter->queued))
+		schedule_hrtimeout_range(until == KTIME_MAX ? NULL : &until,
+					 current->timer_slack_ns,
+					 HRTIMER_MODE_ABS);
 	__set_current_state(TASK_RUNNING);
 }
 
@@ -172,17 +185,14 @@ int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 	for (;;) {
 		if (dep_ready_may_ask(inst))
 			dep_ready_ask(inst, true);
-		dep_busy_poll(inst, waiting->deadline, 0);
 
 		spin_lock_irq(&inst->lock);
 		dep_waiter_unqueue(inst, &waiter);
 		dep_waiter_came(inst, &waiter);
 		verdict = waiting_look(waiting, inst);
 		if (verdict == WAITING_SLEEP ||
-		    verdict == WAITING_SLEEP_BLOCKED) {
+		    verdict == WAITING_SLEEP_BLOCKED)
 			dep_waiter_queue(inst, &waiter);
-			set_current_state(TASK_INTERRUPTIBLE);
-		}
 		spin_unlock_irq(&inst->lock);
 
 		switch (verdict) {
@@ -198,7 +208,7 @@ int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 			cond_resched();
 			break;
 		default:
-			dep_waiting_sleep(waiting,
+			dep_waiting_sleep(waiting, inst, &waiter,
 					  verdict == WAITING_SLEEP_BLOCKED);
 		}
 	}
@@ -269,8 +279,6 @@ static enum waiting_verdict collect_look(struct dep_waiting *waiting,
 		verdict = WAITING_SLEEP;
 	if (verdict == WAITING_SLEEP)
 		dep_waiter_queue(inst, waiter);
-	if (verdict == WAITING_SLEEP)
-		set_current_state(TASK_INTERRUPTIBLE);
 	spin_unlock_irq(&inst->lock);
 	return verdict;
 }
@@ -292,10 +300,9 @@ static noinline int collect_wait(struct dep_waiting *waiting,
 	results->waiter = &waiter;
 	dep_waiting_set_deadline(waiting);
 	while (!ret) {
-		dep_busy_poll(inst, waiting->deadline, seen);
 		verdict = collect_look(waiting, inst, &waiter, seen);
 		if (verdict == WAITING_SLEEP) {
-			dep_waiting_sleep(waiting, false);
+			dep_waiting_sleep(waiting, inst, &waiter, false);
 			/* Also if it was woken: the waker reads our stack. */
 			spin_lock_irq(&inst->lock);
 			dep_waiter_unqueue(inst, &waiter);

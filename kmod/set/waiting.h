@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 
 #include "core/instance.h"
+#include "core/waiter.h"
 #include "set/ready.h"
 #include "sinks/results.h"
 
@@ -55,7 +56,9 @@ static inline bool dep_waiting_in_vain(const struct dep_instance *inst,
 
 void dep_waiting_set_deadline(struct dep_waiting *waiting);
 bool dep_waiting_expired(const struct dep_waiting *waiting);
-void dep_waiting_sleep(const struct dep_waiting *waiting, bool blocked);
+void dep_waiting_sleep(const struct dep_waiting *waiting,
+		       struct dep_instance *inst,
+		       const struct dep_waiter *waiter, bool blocked);
 int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
 		    u32 min, u32 *seen);
 int dep_waiting_rest(struct dep_results *results, struct dep_instance *inst);
