@@ -4,7 +4,7 @@
 # Variables on the command line:
 #   KERNEL=6.1|6.12|newest  the stock Debian kernel (default: 6.1, unless stated
 #                           above); newest is that of trixie-backports, and 7.2
-#                           from there works, too
+#                           from there works, too; trixie is Debian 13's own
 #   DEBUG=kasan             use the debug kernel: KASAN, lockdep, kmemleak
 #   V=1                     show every command and all output
 #   OPS= SEED=              fuzz: number of operations (default: 1000000), first
@@ -30,8 +30,8 @@ override KERNEL := debug
 endif
 # A target that stands on one kernel takes this one.
 K := $(or $(KERNEL),6.1)
-ifneq ($(shell echo '$(K)' | grep -vE '^([0-9]+\.[0-9]+|newest|debug)$$'),)
-$(error KERNEL=$(K) is unknown: 6.1, 6.12, newest, or another MAJOR.MINOR)
+ifneq ($(shell echo '$(K)' | grep -vE '^([0-9]+\.[0-9]+|newest|trixie|debug)$$'),)
+$(error KERNEL=$(K) is unknown: 6.1, 6.12, newest, trixie, or another MAJOR.MINOR)
 endif
 
 V ?= 0

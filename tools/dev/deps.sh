@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages that the targets of the Makefile need.
 #
-# usage: deps.sh [GROUP...]     groups: base (always), bench, deep, demo,
-#                             docs, experiment, lint, npm, packages, perf, pip
+# usage: deps.sh [--only] [GROUP...]     groups: base (always, unless --only),
+#                             bench, deep, demo, docs, experiment, lint, npm,
+#                             packages, perf, pip
 #
 # Prints nothing if all packages are installed.  The lists of the groups, below,
 # are the only place in the tree that names packages of the host.
@@ -35,7 +36,7 @@ lint='
 	codespell git mandoc perl shellcheck sparse
 '
 packages='
-	debhelper dh-dkms dpkg-dev lintian openssl
+	build-essential debhelper dh-dkms dpkg-dev lintian openssl xz-utils
 '
 perf='
 	linux-perf
@@ -58,6 +59,10 @@ installed() {
 }
 
 wanted=$base
+if [ "${1:-}" = --only ]; then
+	wanted=
+	shift
+fi
 for group in "$@"; do
 	case $group in
 	base) ;;
