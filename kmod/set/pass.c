@@ -188,11 +188,10 @@ static void pass_count(struct dep_pass *pass)
 }
 
 /* Decides about an item whose file was polled: it still exists. */
-static __always_inline void pass_settle_file(struct dep_pass *pass,
-					     const struct dep_ask *ask)
+static __always_inline void pass_settle_answer(struct dep_pass *pass,
+					       const struct dep_ask *ask)
 {
 	struct dep_item *item = ask->item;
-	struct file *file = item->file;
 
 	if (ask->revents) {
 		if (unlikely(!ask->sent)) {
@@ -209,9 +208,46 @@ static __always_inline void pass_settle_file(struct dep_pass *pass,
 			dep_item_list(item);
 		}
 	}
-	/* If the program has closed the file, we have to release it. */
-	if (unlikely(!dep_file_put_not_last(file)))
-		pass->last[pass->nr_last++] = file;
+}
+
+/*
+ * Drops the reference on the file of an item; if the program has closed it, we
+ * have to release it, and the return value is false.
+ */
+static __always_inline bool pass_put_file(struct dep_pass *pass,
+					  const struct dep_ask *ask)
+{
+	struct file *file = ask->item->file;
+
+	if (likely(dep_file_put_not_last(file)))
+		return true;
+	pass->last[pass->nr_last++] = file;
+	return false;
+}
+
+static noinline void pass_settle_posted(struct dep_pass *pass,
+					const struct dep_ask *ask)
+{
+	pass_settle_answer(pass, ask);
+}
+
+/*
+ * Is this the event of a file that is still open?  Its reference goes first:
+ * whoever closes the file from now on waits for L and takes the event back, and
+ * what the program takes after its close(2) is no event of the file.
+ */
+static bool pass_may_post(struct dep_pass *pass, struct dep_ask *ask)
+{
+	if (ask->kind == ASK_TOLD)
+		return dep_pass_finds(pass->inst, ask);
+	if (ask->kind != ASK_FILE)
+		return true;
+	ask->kind = ASK_POSTED;
+	if (likely(pass_put_file(pass, ask)))
+		return true;
+	/* It is about to leave the set. */
+	ask->revents = 0;
+	return false;
 }
 
 /* Posts what is ready to the ring; items without a slot stay on the list. */
@@ -223,7 +259,7 @@ static noinline void pass_post(struct dep_pass *pass)
 	for (ask = pass->asks; ask < end; ask++) {
 		/* A stale item comes again when it is closed. */
 		if (!ask->revents || ask->kind == ASK_STALE ||
-		    (ask->kind == ASK_TOLD && !dep_pass_finds(pass->inst, ask)))
+		    !pass_may_post(pass, ask))
 			continue;
 		if (!dep_ring_put(ask->item, ask->revents)) {
 			/* It comes first the next time, and then the rest. */
@@ -243,7 +279,10 @@ static noinline void pass_post(struct dep_pass *pass)
 		pass->over = true;
 }
 
-/* M is held and the files are ours: the items that were polled exist. */
+/*
+ * M is held, and the files are ours or were since L was taken: the items that
+ * were polled exist.
+ */
 static bool pass_settle(struct dep_pass *pass)
 {
 	bool drop = false;
@@ -255,10 +294,13 @@ static bool pass_settle(struct dep_pass *pass)
 		struct dep_ask *ask = &pass->asks[nr];
 
 		if (likely(ask->kind == ASK_FILE)) {
-			pass_settle_file(pass, ask);
+			pass_settle_answer(pass, ask);
+			pass_put_file(pass, ask);
 			continue;
 		}
-		if (ask->kind != ASK_TOLD || !ask->sent)
+		if (ask->kind == ASK_POSTED)
+			pass_settle_posted(pass, ask);
+		else if (ask->kind != ASK_TOLD || !ask->sent)
 			dep_pass_settle_other(pass, ask);
 		drop |= ask->kind > ASK_TOLD;
 	}

@@ -14,6 +14,8 @@ enum ask_kind {
 	ASK_FILE,
 	/* has no file to poll, and stays in the set */
 	ASK_NVAL,
+	/* the same as ASK_FILE, but its file is no longer ours */
+	ASK_POSTED,
 	/* trusted, and its keys said what happened; may go at any moment */
 	ASK_TOLD,
 	/* gets its last event; the pass owns it */
