@@ -65,6 +65,8 @@ int make_peer_shutdown(struct probe *probe);
 /* What several kinds are made of. */
 int make_folder(struct probe *probe);
 void remove_folder(struct probe *probe);
+/* The hierarchy of all cgroups, in such a folder; remove_folder() unmounts. */
+int mount_cgroups(struct probe *probe);
 /* Polling it consumes the news, so poll(2) is called on a second open. */
 int open_twice(struct probe *probe, const char *path, int flags);
 int new_socket(int family, int type);

@@ -82,6 +82,17 @@ void remove_folder(struct probe *probe)
 	probe->path[0] = 0;
 }
 
+int mount_cgroups(struct probe *probe)
+{
+	int ret = make_folder(probe);
+
+	if (ret)
+		return ret;
+	if (mount("devepoll", probe->path, "cgroup2", 0, NULL))
+		return errno == ENODEV ? -EOPNOTSUPP : -errno;
+	return 0;
+}
+
 static int make_file(struct probe *probe)
 {
 	char path[160];
@@ -200,12 +211,10 @@ const struct filetype filetype_sysfs_attribute = {
 static int open_cgroup_events(struct probe *probe)
 {
 	char path[160];
-	int ret = make_folder(probe);
+	int ret = mount_cgroups(probe);
 
 	if (ret)
 		return ret;
-	if (mount("devepoll", probe->path, "cgroup2", 0, NULL))
-		return errno == ENODEV ? -EOPNOTSUPP : -errno;
 	/* The mount goes with this namespace, the group with remove_group. */
 	snprintf(path, sizeof(path), "%s/devepoll-%d", probe->path, getpid());
 	if (mkdir(path, 0700))

@@ -4,9 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/fanotify.h>
-#include <sys/inotify.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include "filetype.h"
@@ -35,12 +32,10 @@ static int open_pressure(struct probe *probe)
 static int open_cgroup_pressure(struct probe *probe)
 {
 	char path[160];
-	int ret = make_folder(probe);
+	int ret = mount_cgroups(probe);
 
 	if (ret)
 		return ret;
-	if (mount("devepoll", probe->path, "cgroup2", 0, NULL))
-		return errno == ENODEV ? -EOPNOTSUPP : -errno;
 	/* Of all groups. */
 	snprintf(path, sizeof(path), "%s/cpu.pressure", probe->path);
 	return open_trigger(probe, path);

@@ -82,6 +82,21 @@ TEST_F(uring, refuses_a_signal_mask)
 	EXPECT_EQ(1, dep_wait(self->set, self->out, 1, 0));
 }
 
+/* One change, and a wait for ever, unless the kernel refuses one. */
+static struct devepoll_wait_args
+change_and_wait(const struct devepoll_change *change,
+		struct devepoll_event *out)
+{
+	struct devepoll_wait_args args = wait_args(out, 2, 0);
+
+	if (kernel_can_wait())
+		args.timeout = DEVEPOLL_FOREVER;
+	args.changes = address_of(change);
+	args.nr_changes = 1;
+	args.change_size = sizeof(*change);
+	return args;
+}
+
 TEST_F(uring, makes_the_changes_of_a_wait_first)
 {
 	struct devepoll_change change = {
@@ -91,13 +106,8 @@ TEST_F(uring, makes_the_changes_of_a_wait_first)
 		.data = 42,
 		.result = POISON,
 	};
-	struct devepoll_wait_args args = wait_args(self->out, 2, 0);
+	struct devepoll_wait_args args = change_and_wait(&change, self->out);
 
-	if (kernel_can_wait())
-		args.timeout = DEVEPOLL_FOREVER;
-	args.changes = address_of(&change);
-	args.nr_changes = 1;
-	args.change_size = sizeof(change);
 	args.nr_tried = POISON;
 	args.nr_failed = POISON;
 	ASSERT_EQ(1, ring_call(&self->ring, self->set, DEVEPOLL_WAIT, &args));
@@ -112,13 +122,8 @@ TEST_F(uring, does_not_wait_after_a_change_that_failed)
 	struct devepoll_change change = {
 		.op = DEVEPOLL_MOD, .fd = self->set, .result = POISON,
 	};
-	struct devepoll_wait_args args = wait_args(self->out, 2, 0);
+	struct devepoll_wait_args args = change_and_wait(&change, self->out);
 
-	if (kernel_can_wait())
-		args.timeout = DEVEPOLL_FOREVER;
-	args.changes = address_of(&change);
-	args.nr_changes = 1;
-	args.change_size = sizeof(change);
 	EXPECT_EQ(0, ring_call(&self->ring, self->set, DEVEPOLL_WAIT, &args));
 	EXPECT_EQ(-EINVAL, change.result);
 	EXPECT_EQ(1, args.nr_failed);
