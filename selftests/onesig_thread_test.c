@@ -170,7 +170,7 @@ static bool all_is_sent(int set)
 	return !dep_request(set, DEVEPOLL_STATS, &stats) && !stats.ready;
 }
 
-/* How many files are reported, each by one signal; the first @sure must come. */
+/* How many files are reported, each by one signal; @sure of them must be. */
 static int count_told(int signo, int sure)
 {
 	static char told[65536];
