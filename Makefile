@@ -118,10 +118,11 @@ perf: ## time the loops of perf bench epoll (KERNEL=, or 6.1, 6.12, newest)
 	$(call deps,base perf)
 	$(Q)tools/bench/perf $(KERNEL)
 
-proof: ## run all tests that others wrote for epoll (35 min per kernel)
+proof: ## run all tests that others wrote for epoll (40 min per kernel)
 	$(call deps,base pip)
 	$(Q)tools/proof/run programs $(KERNEL)
 	$(Q)tools/proof/run rings $(KERNEL)
+	$(Q)tools/proof/run loops $(KERNEL)
 
 servers: ## run redis, nginx, memcached and Node.js on the device and on epoll
 	$(call deps,base npm)
@@ -160,7 +161,7 @@ dist: ## make the tarball of a release: build/devepoll-VERSION.tar.xz
 	$(Q)tools/dev/dist.sh
 
 deb: ## build the Debian packages: build/deb
-	$(call deps,packages)
+	$(call deps,--only packages)
 	$(Q)tools/dev/deb.sh
 
 clean: ## remove build/, but not the cache

@@ -10,31 +10,24 @@
  *
  * usage: calls      as root, with the module loaded
  */
-#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/perf_event.h>
-#include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <devepoll_events.h>
 
+#include "burst.h"
+
 #define BURSTS		3
 #define CLIENTS		20
 #define MESSAGES	3
 #define MAX_EVENTS	64
-#define TRACEFS		"/sys/kernel/tracing"
 
 /* One way to watch files; the handler gets the fd of each event. */
 struct way {
@@ -236,70 +229,10 @@ static void serve(const int *done, int goal)
 
 /* The clients */
 
-static struct sockaddr_in listen_somewhere(void)
-{
-	struct sockaddr_in addr = {
-		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	socklen_t len = sizeof(addr);
-
-	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	if (listener < 0 ||
-	    bind(listener, (struct sockaddr *)&addr, sizeof(addr)) ||
-	    listen(listener, CLIENTS) ||
-	    getsockname(listener, (struct sockaddr *)&addr, &len))
-		err(1, "a listening socket");
-	return addr;
-}
-
-static int connect_to(const struct sockaddr_in *addr)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, sizeof(*addr)))
-		err(1, "connect");
-	return fd;
-}
-
-/* What the kernel counts of this thread */
-
-static int counter_of(const char *filter)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-	};
-	FILE *file;
-	int fd;
-
-	mkdir(TRACEFS, 0700);
-	if (mount("tracefs", TRACEFS, "tracefs", 0, NULL) && errno != EBUSY)
-		err(1, "mount tracefs");
-	file = fopen(TRACEFS "/events/raw_syscalls/sys_enter/id", "r");
-	if (!file || fscanf(file, "%llu",
-			    (unsigned long long *)&attr.config) != 1)
-		err(1, "the kernel has no tracepoint for system calls");
-	fclose(file);
-	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0UL);
-	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter))
-		err(1, "perf_event_open");
-	return fd;
-}
-
-static int count(int counter)
-{
-	uint64_t value;
-
-	if (read(counter, &value, sizeof(value)) != sizeof(value))
-		err(1, "the counter");
-	return value;
-}
-
 /* Calls that only wait, or both wait and change. */
 static int waits_until_now(void)
 {
-	return count(all) - count(changing) - (int)updates;
+	return counter_read(all) - counter_read(changing) - (int)updates;
 }
 
 /* Returns how often the server waited for the messages. */
@@ -334,16 +267,16 @@ static int one_burst(const struct sockaddr_in *addr)
 int main(void)
 {
 	int i, burst, waits_before, changing_before, messages;
-	struct sockaddr_in addr = listen_somewhere();
+	struct sockaddr_in addr = listen_on_loopback(&listener, CLIENTS);
 	char filter[256];
 
 	snprintf(filter, sizeof(filter), "id==%d", SYS_epoll_ctl);
-	changing = counter_of(filter);
+	changing = counter_open(filter);
 	snprintf(filter, sizeof(filter),
 		 "id==%d||id==%d||id==%d||id==%d||id==%d",
 		 SYS_epoll_ctl, SYS_epoll_wait, SYS_epoll_pwait, SYS_ioctl,
 		 SYS_fadvise64);
-	all = counter_of(filter);
+	all = counter_open(filter);
 
 	printf("%d bursts of %d connections with %d messages each\n", BURSTS,
 	       CLIENTS, MESSAGES);
@@ -351,7 +284,7 @@ int main(void)
 		way = &ways[i];
 		way->open();
 		updates = 0;
-		changing_before = count(changing);
+		changing_before = counter_read(changing);
 		waits_before = waits_until_now();
 		way->add(listener);
 		messages = 0;
@@ -359,7 +292,7 @@ int main(void)
 			messages += one_burst(&addr);
 		printf("%s: %d changes, %d waits, %d of them for messages\n",
 		       way->name,
-		       count(changing) - changing_before + (int)updates,
+		       (int)counter_read(changing) - changing_before + (int)updates,
 		       waits_until_now() - waits_before, messages);
 		fflush(stdout);
 		way->close();
