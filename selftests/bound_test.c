@@ -136,6 +136,23 @@ TEST_F(bound, of_a_set_is_the_modules)
 	ASSERT_EQ(0, close(set));
 }
 
+/* An fd in the set is not new, and a number with a new file has room. */
+TEST_F(bound, is_no_reason_where_nothing_is_added)
+{
+	int set = dep_open(), other = eventfd_new();
+
+	ASSERT_LE(0, set);
+	ASSERT_EQ(0, dup_range(self->event, FIRST, WATCHES + 1));
+	ASSERT_EQ(0, write_number(WATCHES_FILE, WATCHES));
+	ASSERT_EQ(0, become(46011));
+	ASSERT_EQ(WATCHES, add_some(set, FIRST, WATCHES + 1));
+	EXPECT_EQ(-EEXIST, change_one(set, DEVEPOLL_ADD, FIRST));
+	ASSERT_EQ(FIRST, dup2(other, FIRST));
+	EXPECT_EQ(0, change_one(set, DEVEPOLL_ADD, FIRST));
+	EXPECT_EQ(-ENOSPC, change_one(set, DEVEPOLL_ADD, FIRST + WATCHES));
+	ASSERT_EQ(0, close(set));
+}
+
 TEST_F(bound, of_a_file_counts_all_sets)
 {
 	int a = dep_open(), b = dep_open();

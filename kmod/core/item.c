@@ -105,8 +105,8 @@ static noinline bool item_has_many_peers(const struct dep_item *first)
 	return nr >= DEP_ITEMS_PER_NUMBER;
 }
 
-/* Puts the item before the others of its number. */
-static int item_insert(struct dep_item *item)
+/* Puts the item before the others of its number, or there if it is alone. */
+static int item_insert(struct dep_item *item, bool alone)
 {
 	struct dep_instance *inst = item->inst;
 	struct dep_item **first;
@@ -115,10 +115,10 @@ static int item_insert(struct dep_item *item)
 	first = dep_fdmap_enter(&inst->interest, item->fd);
 	if (!first)
 		return -EAGAIN;
-	if (unlikely(*first) && item_has_many_peers(*first)) {
+	if (unlikely(*first) && (alone || item_has_many_peers(*first))) {
 		/* The number has other items, so no memory comes back. */
 		dep_fdmap_erase(&inst->interest, item->fd);
-		return -ENOSPC;
+		return alone ? -EEXIST : -ENOSPC;
 	}
 	item->peer = *first;
 	*first = item;
@@ -129,15 +129,18 @@ static int item_insert(struct dep_item *item)
 
 /**
  * dep_item_hook() - put a new item into the interest list
- * @item: the item; the list has no other with its number and its file
+ * @item: the item; unless @alone, the list has no other with its number and its
+ *	file
+ * @alone: only if the list has no item of its number
  *
  * Context: process, dep_instance.mtx held.
  * Return: 0;
+ * -EEXIST: not @alone;
  * -ENOSPC: too many items of this number;
  * or a negative errno of dep_fdmap_grow().  After an error, the caller calls
  * dep_item_discard().
  */
-int dep_item_hook(struct dep_item *item)
+int dep_item_hook(struct dep_item *item, bool alone)
 {
 	struct dep_instance *inst = item->inst;
 	int err;
@@ -145,7 +148,7 @@ int dep_item_hook(struct dep_item *item)
 	lockdep_assert_held(&inst->mtx);
 	do {
 		spin_lock_irq(&inst->lock);
-		err = item_insert(item);
+		err = item_insert(item, alone);
 		dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
 		spin_unlock_irq(&inst->lock);
 		if (err != -EAGAIN)

@@ -254,7 +254,7 @@ static inline void dep_item_unlist(struct dep_item *item)
 
 struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 			      int fd, u16 events);
-int dep_item_hook(struct dep_item *item);
+int dep_item_hook(struct dep_item *item, bool alone);
 void dep_item_free(struct dep_item *item);
 bool dep_item_unhook(struct dep_item *item);
 struct dep_leaf *dep_item_close(struct dep_item *item);

@@ -18,13 +18,6 @@
 #include "set/control.h"
 #include "set/interest.h"
 
-/* A signal carries no more than the fd and the events. */
-static int change_check_onesig(const struct dep_instance *inst,
-			       const struct dep_change *ch)
-{
-	return inst->onesig && ch->mode & ~DEP_MODE_EDGE ? -EINVAL : 0;
-}
-
 static int change_from_user(struct dep_change *ch,
 			    const struct devepoll_change *from)
 {
@@ -57,7 +50,7 @@ static int change_apply(struct dep_instance *inst,
 
 	err = change_from_user(&ch, from);
 	if (!err)
-		err = change_check_onesig(inst, &ch);
+		err = dep_change_check(inst, &ch);
 	return err ? err : dep_interest_change(inst, &ch);
 }
 
@@ -181,38 +174,4 @@ int dep_changes_check(const struct dep_changes *changes)
 	    changes->size > PAGE_SIZE || changes->size % sizeof(u64))
 		return -EINVAL;
 	return 0;
-}
-
-/**
- * dep_change_make() - make one change
- * @inst: the instance
- * @ch: the change
- *
- * Context: process; sleeps.
- * Return: as dep_interest_change(), or
- * -EBUSY: the set belongs to another interface;
- * -EINTR: the caller is being killed;
- * -EINVAL: a mode that a signal set does not have.
- */
-int dep_change_make(struct dep_instance *inst, const struct dep_change *ch)
-{
-	struct dep_item *gone = NULL;
-	int err;
-
-	if (mutex_lock_killable(&inst->mtx))
-		return -EINTR;
-	err = dep_bind_begin(inst, true);
-	if (!err) {
-		err = change_check_onesig(inst, ch);
-		if (!err && ch->op == DEVEPOLL_DEL)
-			gone = dep_interest_unhook(inst, ch->fd);
-		if (!err && !gone)
-			err = dep_interest_change(inst, ch);
-		dep_bind_end(inst, !err);
-	}
-	mutex_unlock(&inst->mtx);
-	/* Threads that change one set wait for M most of the time. */
-	if (gone)
-		dep_item_drop(gone, false);
-	return err;
 }

@@ -53,8 +53,24 @@ static inline void dep_change_from_epoll(struct dep_change *ch, u32 events,
 			     (__force u32)EPOLLWAKEUP);
 }
 
+/**
+ * dep_change_check() - may the set have such a change?
+ * @inst: the instance; dep_instance.mtx is held
+ * @ch: the change
+ *
+ * A signal carries no more than the fd and the events.
+ *
+ * Return: 0;
+ * -EINVAL: a mode that a signal set does not have.
+ */
+static inline int dep_change_check(const struct dep_instance *inst,
+				   const struct dep_change *ch)
+{
+	return unlikely(inst->onesig) && ch->mode & ~DEP_MODE_EDGE ?
+	       -EINVAL : 0;
+}
+
 int dep_changes_check(const struct dep_changes *changes);
 int dep_changes_apply(struct dep_instance *inst, struct dep_changes *changes);
-int dep_change_make(struct dep_instance *inst, const struct dep_change *ch);
 
 #endif /* DEVEPOLL_CHANGES_H */

@@ -3,16 +3,22 @@
  * The calls of epoll, with their own arguments: through the fadvise entry, and
  * as io_uring commands.
  */
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
 #include <linux/devepoll.h>
 
+#include "core/compat.h"
 #include "core/instance.h"
+#include "core/item.h"
 #include "faces/access.h"
 #include "faces/bind.h"
 #include "faces/changes.h"
 #include "faces/epoll.h"
+#include "set/control.h"
 #include "set/fast.h"
+#include "set/interest.h"
 #include "sinks/results.h"
 
 /**
@@ -72,15 +78,47 @@ efault:
 	return -EFAULT;
 }
 
+/*
+ * Makes one change.  In its callers, since this is what a call of epoll_ctl(2)
+ * does: of three frames, one is enough.
+ */
+static __always_inline int make_change(struct dep_instance *inst,
+				       const struct dep_change *ch)
+{
+	struct dep_item *gone = NULL;
+	int err;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, true);
+	if (!err) {
+		err = dep_change_check(inst, ch);
+		if (!err && ch->op == DEVEPOLL_DEL)
+			gone = dep_interest_unhook(inst, ch->fd);
+		if (!err && !gone)
+			err = dep_interest_change(inst, ch);
+		dep_bind_end(inst, !err);
+	}
+	mutex_unlock(&inst->mtx);
+	/* Threads that change one set wait for M most of the time. */
+	if (gone)
+		dep_item_drop(gone, false);
+	return err;
+}
+
 /* epoll_ctl(2) */
 static int fast_ctl(struct dep_instance *inst, unsigned int op, u64 address,
 		    int fd)
 {
-	struct dep_change ch = { .op = op, .fd = fd };
+	struct dep_change ch DEP_UNINITIALIZED;
 
-	if (op != DEVEPOLL_DEL && read_event(&ch, u64_to_user_ptr(address)))
+	if (op == DEVEPOLL_DEL)
+		ch = (struct dep_change) {};
+	else if (read_event(&ch, u64_to_user_ptr(address)))
 		return -EFAULT;
-	return dep_change_make(inst, &ch);
+	ch.op = op;
+	ch.fd = fd;
+	return make_change(inst, &ch);
 }
 
 /**
@@ -92,7 +130,9 @@ static int fast_ctl(struct dep_instance *inst, unsigned int op, u64 address,
  * Context: process; sleeps.
  * Return: as epoll_ctl(2);
  * -EBUSY: a set of the 2001 interface;
- * -EINVAL: also: a DEL with events or data.
+ * -EINTR: the caller is being killed;
+ * -EINVAL: also: a DEL with events or data, or a mode that a signal set does
+ * not have.
  */
 int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
 			const struct devepoll_event *event)
@@ -106,7 +146,7 @@ int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
 		dep_change_from_epoll(&ch, event->events, event->data);
 	else if (event->events || event->data)
 		return -EINVAL;
-	return dep_change_make(inst, &ch);
+	return make_change(inst, &ch);
 }
 
 /**

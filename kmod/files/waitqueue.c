@@ -109,6 +109,23 @@ void dep_wait_init(struct dep_wait *wait, struct dep_watch *watch)
 	wait->next = NULL;
 }
 
+static __always_inline void wait_arm(struct dep_wait *wait,
+				     wait_queue_head_t *head)
+{
+	WRITE_ONCE(wait->head, head);
+	spin_lock_irq(&head->lock);
+	__add_wait_queue(head, &wait->entry);
+	spin_unlock_irq(&head->lock);
+}
+
+/* Is it in no wait queue yet, and unknown to everybody else? */
+static __always_inline bool watch_is_fresh(const struct dep_arming *arming)
+{
+	const struct dep_wait *first = &arming->watch->wait;
+
+	return !arming->bucket && !READ_ONCE(first->head) && !first->next;
+}
+
 /*
  * Puts the watch into a wait queue, unless it is there.  If all its entries are
  * in others, it takes @fresh; -EAGAIN if that is NULL.
@@ -138,10 +155,7 @@ static int watch_wait_on(struct dep_watch *watch, wait_queue_head_t *head,
 		tail->next = spare;
 		watch->nr_waits++;
 	}
-	WRITE_ONCE(spare->head, head);
-	spin_lock_irq(&head->lock);
-	__add_wait_queue(head, &spare->entry);
-	spin_unlock_irq(&head->lock);
+	wait_arm(spare, head);
 	return 0;
 }
 
@@ -186,15 +200,24 @@ static void queue_on(struct file *file, wait_queue_head_t *head,
 	arming = container_of(table, struct dep_arming, table);
 	if (arming->err)
 		return;
+	if (likely(watch_is_fresh(arming))) {
+		wait_arm(&arming->watch->wait, head);
+		return;
+	}
 	err = arming_wait_on(arming, head, &none);
 	if (err == -EAGAIN)
 		err = arming_wait_on_more(arming, head);
 	arming->err = err;
 }
 
-/* Called by ->poll() when the watch is in the queues already. */
-static void queue_not(struct file *file, wait_queue_head_t *head,
-		      poll_table *table)
+/**
+ * dep_watch_queue_not() - called by ->poll() when the watch is queued already
+ * @file: the file
+ * @head: one of its wait queues
+ * @table: the argument of ->poll()
+ */
+void dep_watch_queue_not(struct file *file, wait_queue_head_t *head,
+			 poll_table *table)
 {
 }
 
@@ -206,8 +229,8 @@ static void queue_not(struct file *file, wait_queue_head_t *head,
  */
 bool dep_watch_is_arming(const poll_table *table)
 {
-	return table &&
-	       (table->_qproc == queue_on || table->_qproc == queue_not);
+	return table && (table->_qproc == queue_on ||
+			 table->_qproc == dep_watch_queue_not);
 }
 
 /**
@@ -240,36 +263,23 @@ int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
 }
 
 /**
- * dep_watch_arm() - poll the file with the events that are wanted now
- * @item: an attached item; the caller holds a reference on its file
+ * dep_watch_arm_more() - the rare half of dep_watch_arm(): queue for new events
+ * @item: an attached item that asks for events with which its file was not
+ *	polled yet
  * @ready: out: what ->poll() answered
  *
- * Some files queue a poller, or note that there is one, only for the events
- * asked for: a datagram socket wakes a sender that asked for EPOLLOUT.  The
- * file learns of a change of the mode alone, too, but nothing is queued for it.
- *
- * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: 0;
- * -ENOSPC: too many wait queues;
- * -ENOMEM: no memory.
+ * Context: as dep_watch_arm().
+ * Return: as dep_watch_arm().
  */
-int dep_watch_arm(struct dep_item *item, u16 *ready)
+int dep_watch_arm_more(struct dep_item *item, u16 *ready)
 {
-	poll_table table;
 	int err;
 
-	lockdep_assert_held(&item->inst->mtx);
 	/* The item keeps the watch. */
-	if (item->events & ~item->armed) {
-		err = dep_watch_queue(item->watch, dep_item_key(item), ready);
-		if (!err)
-			item->armed |= item->events;
-		return err;
-	}
-	init_poll_funcptr(&table, queue_not);
-	table._key = dep_item_key(item);
-	*ready = (__force u16)vfs_poll(item->file, &table);
-	return 0;
+	err = dep_watch_queue(item->watch, dep_item_key(item), ready);
+	if (!err)
+		item->armed |= item->events;
+	return err;
 }
 
 /**

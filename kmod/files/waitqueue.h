@@ -6,6 +6,7 @@
 #include <linux/init.h>
 #include <linux/poll.h>
 
+#include "core/compat.h"
 #include "core/instance.h"
 #include "core/item.h"
 
@@ -38,10 +39,40 @@ void dep_wait_init(struct dep_wait *wait, struct dep_watch *watch);
 void dep_waits_free(struct dep_watch *watch);
 
 int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready);
-int dep_watch_arm(struct dep_item *item, u16 *ready);
+int dep_watch_arm_more(struct dep_item *item, u16 *ready);
+void dep_watch_queue_not(struct file *file, wait_queue_head_t *head,
+			 poll_table *table);
 void dep_watch_disarm(struct dep_watch *watch);
 void dep_watch_flush(struct dep_watch *watch);
 bool dep_watch_is_arming(const poll_table *table);
+
+/**
+ * dep_watch_arm() - poll the file with the events that are wanted now
+ * @item: an attached item; the caller holds a reference on its file
+ * @ready: out: what ->poll() answered
+ *
+ * Some files queue a poller, or note that there is one, only for the events
+ * asked for: a datagram socket wakes a sender that asked for EPOLLOUT.  The
+ * file learns of a change of the mode alone, too, but nothing is queued for it.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: 0;
+ * -ENOSPC: too many wait queues;
+ * -ENOMEM: no memory.
+ */
+static __always_inline int dep_watch_arm(struct dep_item *item, u16 *ready)
+{
+	poll_table table DEP_UNINITIALIZED;
+
+	lockdep_assert_held(&item->inst->mtx);
+	might_sleep();
+	if (unlikely(item->events & ~item->armed))
+		return dep_watch_arm_more(item, ready);
+	init_poll_funcptr(&table, dep_watch_queue_not);
+	table._key = dep_item_key(item);
+	*ready = (__force u16)vfs_poll(item->file, &table);
+	return 0;
+}
 
 int __init dep_waitqueue_init(void);
 void dep_waitqueue_exit(void);

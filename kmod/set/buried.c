@@ -25,7 +25,7 @@ static int interest_add_buried(struct dep_instance *inst,
 	item->mode = ch->mode;
 	item->data = ch->data;
 	dep_owner_set(item);
-	err = dep_item_hook(item);
+	err = dep_item_hook(item, false);
 	if (err) {
 		dep_item_discard(item);
 		return err;

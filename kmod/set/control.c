@@ -17,6 +17,7 @@
 #include "core/waiter.h"
 #include "files/filekind.h"
 #include "files/waitqueue.h"
+#include "set/add.h"
 #include "set/control.h"
 #include "set/interest.h"
 #include "set/lookup.h"
@@ -112,7 +113,7 @@ static void interest_post_again(struct dep_item *item, u16 ready)
 static int interest_modify(struct dep_instance *inst, struct file *file,
 			   const struct dep_change *ch)
 {
-	struct dep_change before;
+	struct dep_change before DEP_UNINITIALIZED;
 	struct dep_item *item;
 	u16 ready, revents;
 	int err;
@@ -238,7 +239,6 @@ static int interest_check(struct dep_instance *inst, struct file *file,
 static int interest_change_file(struct dep_instance *inst, struct file *file,
 				const struct dep_change *ch)
 {
-	struct dep_item *item;
 	int err;
 
 	err = interest_check(inst, file, ch);
@@ -249,8 +249,7 @@ static int interest_change_file(struct dep_instance *inst, struct file *file,
 		return -ENOENT;
 	if (ch->op == DEVEPOLL_MOD)
 		return interest_modify(inst, file, ch);
-	item = dep_interest_find(inst, file, ch->fd);
-	return item ? -EEXIST : dep_interest_add(inst, file, ch);
+	return dep_interest_add(inst, file, ch);
 }
 
 /**

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The interest list: adding and removing items.  control.c has the changes that
- * programs request.
+ * The interest list: removing items.  add.c adds them, and control.c has the
+ * changes that programs request.
  */
-#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
 
 #include "core/item.h"
-#include "core/nest.h"
 #include "core/trace.h"
-#include "files/filekind.h"
 #include "files/table.h"
 #include "set/interest.h"
 #include "set/owner.h"
@@ -37,95 +34,6 @@ void dep_item_drop(struct dep_item *item, bool tell)
 	leaf = dep_item_close(item);
 	spin_unlock_irq(&inst->lock);
 	dep_fdmap_free_leaf(leaf);
-}
-
-/* Makes an item, up to the point where it is hooked. */
-static struct dep_item *interest_new_item(struct dep_instance *inst,
-					  struct file *file,
-					  const struct dep_change *ch)
-{
-	struct dep_instance *inner = dep_instance_of(file);
-	struct dep_item *item;
-	struct dep_nest *nest;
-	int err;
-
-	if (dep_file_is_epoll(file) || (inner && !inst->extended))
-		return ERR_PTR(-ELOOP);
-	/* It may shrink at this moment, but not grow. */
-	if (READ_ONCE(inst->nr_items) >= inst->room)
-		return ERR_PTR(-ENOSPC);
-	item = dep_item_new(inst, file, ch->fd, ch->events);
-	if (IS_ERR(item))
-		return item;
-	item->mode = ch->mode;
-	if (dep_file_consumes(file))
-		item->mode |= DEP_MODE_KEEP;
-	item->data = ch->data;
-	if (ch->mode & DEP_MODE_TRUST)
-		item->needs_poll &= DEP_NEEDS_POLL;
-	dep_owner_set(item);
-	err = unlikely(inst->sink->join) ? inst->sink->join(item) : 0;
-	if (err) {
-		dep_item_discard(item);
-		return ERR_PTR(err);
-	}
-	if (inner) {
-		nest = dep_nest_link(inst, inner);
-		if (IS_ERR(nest)) {
-			dep_item_discard(item);
-			return ERR_CAST(nest);
-		}
-		item->nest = nest;
-		item->mode |= DEP_MODE_NEST;
-	}
-	return item;
-}
-
-/**
- * dep_interest_add() - add a file
- * @inst: the instance; it has no item of this number and file
- * @file: the file, on which the caller has a reference
- * @ch: the number, and the events asked for
- *
- * What is ready already is posted.
- *
- * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: as dep_interest_set() for an fd that is added.
- */
-int dep_interest_add(struct dep_instance *inst, struct file *file,
-		     const struct dep_change *ch)
-{
-	struct dep_item *item;
-	u16 ready;
-	int err;
-
-	item = interest_new_item(inst, file, ch);
-	if (IS_ERR(item))
-		return PTR_ERR(item);
-	err = dep_item_hook(item);
-	if (err) {
-		dep_item_discard(item);
-		return err;
-	}
-	err = dep_watch_attach(item, &ready);
-
-	/* The file is ours and M is held: the item is still hooked. */
-	if (unlikely(err)) {
-		spin_lock_irq(&inst->lock);
-		dep_item_unhook(item);
-		spin_unlock_irq(&inst->lock);
-		dep_item_drop(item, false);
-		return err;
-	}
-	inst->stats.adds++;
-	trace_devepoll_add(item);
-	/* Often there is nothing to post, and L is not needed again. */
-	if (ready & ch->events) {
-		spin_lock_irq(&inst->lock);
-		dep_item_post(item, ready, false);
-		spin_unlock_irq(&inst->lock);
-	}
-	return 0;
 }
 
 static __always_inline struct dep_item *

@@ -24,8 +24,6 @@ struct dep_change {
 };
 
 void dep_item_drop(struct dep_item *item, bool tell);
-int dep_interest_add(struct dep_instance *inst, struct file *file,
-		     const struct dep_change *ch);
 struct dep_item *dep_interest_unhook(struct dep_instance *inst, int fd);
 bool dep_interest_remove(struct dep_instance *inst, int fd);
 void dep_interest_clear(struct dep_instance *inst);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Adding a file to the interest list. */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/sched.h>
+
+#include "core/item.h"
+#include "core/nest.h"
+#include "core/trace.h"
+#include "files/filekind.h"
+#include "files/table.h"
+#include "set/add.h"
+#include "set/interest.h"
+#include "set/lookup.h"
+#include "set/owner.h"
+
+/* Makes an item, up to the point where it is hooked. */
+static struct dep_item *interest_new_item(struct dep_instance *inst,
+					  struct file *file,
+					  const struct dep_change *ch)
+{
+	struct dep_instance *inner = dep_instance_of(file);
+	struct dep_item *item;
+	struct dep_nest *nest;
+	int err;
+
+	if (dep_file_is_epoll(file) || (inner && !inst->extended))
+		return ERR_PTR(-ELOOP);
+	/* It may shrink at this moment, but not grow. */
+	if (READ_ONCE(inst->nr_items) >= inst->room)
+		return ERR_PTR(-ENOSPC);
+	item = dep_item_new(inst, file, ch->fd, ch->events);
+	if (IS_ERR(item))
+		return item;
+	item->mode = ch->mode;
+	if (dep_file_consumes(file))
+		item->mode |= DEP_MODE_KEEP;
+	item->data = ch->data;
+	if (ch->mode & DEP_MODE_TRUST)
+		item->needs_poll &= DEP_NEEDS_POLL;
+	dep_owner_set(item);
+	err = unlikely(inst->sink->join) ? inst->sink->join(item) : 0;
+	if (err) {
+		dep_item_discard(item);
+		return ERR_PTR(err);
+	}
+	if (inner) {
+		nest = dep_nest_link(inst, inner);
+		if (IS_ERR(nest)) {
+			dep_item_discard(item);
+			return ERR_CAST(nest);
+		}
+		item->nest = nest;
+		item->mode |= DEP_MODE_NEST;
+	}
+	return item;
+}
+
+/*
+ * Puts the item into the list.  Most numbers have no item, and then it is not
+ * searched for before.
+ */
+static int interest_hook(struct dep_item *item, struct file *file)
+{
+	int err;
+
+	err = dep_item_hook(item, true);
+	if (likely(err != -EEXIST))
+		return err;
+	if (dep_interest_find(item->inst, file, item->fd))
+		return -EEXIST;
+	return dep_item_hook(item, false);
+}
+
+/**
+ * dep_interest_add() - add a file
+ * @inst: the instance
+ * @file: the file, on which the caller has a reference
+ * @ch: the number, and the events asked for
+ *
+ * What is ready already is posted.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: as dep_interest_set() for an fd that is added, or
+ * -EEXIST: it has an item of this number and file.
+ */
+int dep_interest_add(struct dep_instance *inst, struct file *file,
+		     const struct dep_change *ch)
+{
+	struct dep_item *item;
+	u16 ready;
+	int err;
+
+	item = interest_new_item(inst, file, ch);
+	if (IS_ERR(item)) {
+		/* It is there already, or its stale one takes the room. */
+		if (dep_interest_find(inst, file, ch->fd))
+			return -EEXIST;
+		item = interest_new_item(inst, file, ch);
+	}
+	if (IS_ERR(item))
+		return PTR_ERR(item);
+	err = interest_hook(item, file);
+	if (err) {
+		dep_item_discard(item);
+		return err;
+	}
+	err = dep_watch_attach(item, &ready);
+
+	/* The file is ours and M is held: the item is still hooked. */
+	if (unlikely(err)) {
+		spin_lock_irq(&inst->lock);
+		dep_item_unhook(item);
+		spin_unlock_irq(&inst->lock);
+		dep_item_drop(item, false);
+		return err;
+	}
+	inst->stats.adds++;
+	trace_devepoll_add(item);
+	/* Often there is nothing to post, and L is not needed again. */
+	if (ready & ch->events) {
+		spin_lock_irq(&inst->lock);
+		dep_item_post(item, ready, false);
+		spin_unlock_irq(&inst->lock);
+	}
+	return 0;
+}
