@@ -10,8 +10,8 @@
 #include <linux/rcupdate.h>
 
 #include "core/compat.h"
+#include "core/host.h"
 #include "core/instance.h"
-#include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
 #include "core/service.h"
@@ -21,7 +21,6 @@
 #include "faces/access.h"
 #include "files/release.h"
 #include "files/table.h"
-#include "files/watch.h"
 #include "set/ready.h"
 #include "sinks/siginfo.h"
 
@@ -43,7 +42,7 @@ module_param(mode, ushort, 0444);
 MODULE_PARM_DESC(mode, "permissions of /dev/epoll and /dev/poll (default 0666)");
 
 /* The memory of a file that is watched once, in bytes. */
-#define WATCH_COST	(sizeof(struct dep_item) + sizeof(struct dep_watch))
+#define WATCH_COST	sizeof(struct dep_host)
 static_assert(sizeof(struct dep_leaf) <= DEP_TABLE_CHARGE * WATCH_COST);
 
 /* As in epoll: a share of low memory, at the price of a watch with one item. */
@@ -80,12 +79,12 @@ static int __init devepoll_init(void)
 	if (err)
 		return err;
 	dep_nest_poll = dep_ready_poll;
-	err = dep_item_cache_init();
+	err = dep_host_cache_init();
 	if (err)
 		return err;
 	err = dep_fdmap_cache_init();
 	if (err)
-		goto err_item_cache;
+		goto err_host_cache;
 	err = dep_siginfo_cache_init();
 	if (err)
 		goto err_fdmap_cache;
@@ -127,8 +126,8 @@ err_siginfo_cache:
 	dep_siginfo_cache_exit();
 err_fdmap_cache:
 	dep_fdmap_cache_exit();
-err_item_cache:
-	dep_item_cache_exit();
+err_host_cache:
+	dep_host_cache_exit();
 	return err;
 }
 
@@ -144,7 +143,7 @@ static void __exit devepoll_exit(void)
 	dep_worker_exit();
 	dep_siginfo_cache_exit();
 	dep_fdmap_cache_exit();
-	dep_item_cache_exit();
+	dep_host_cache_exit();
 }
 
 module_init(devepoll_init);

@@ -75,6 +75,48 @@ TEST_F(closing, of_one_set_leaves_the_file_to_the_others)
 	EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->fds[0], 0));
 }
 
+/* The memory of a file's first watch is where its other watches meet. */
+TEST_F(closing, of_the_first_set_leaves_its_files_to_the_second)
+{
+	int files[64], others[128], i;
+	struct set second, third;
+
+	ASSERT_EQ(0, set_open(&second, self->set.ops, 200));
+	ASSERT_EQ(0, set_open(&third, self->set.ops, 200));
+	for (i = 0; i < 64; i++) {
+		files[i] = eventfd_new();
+		ASSERT_EQ(0, set_add(&self->set, files[i], POLLIN));
+		ASSERT_EQ(0, set_add(&second, files[i], POLLIN));
+	}
+	/* Some leave before their set, and the others with it. */
+	for (i = 0; i < 32; i++)
+		ASSERT_EQ(0, set_remove(&self->set, files[i]));
+	set_close(&self->set);
+
+	/* These get all memory that became free. */
+	for (i = 0; i < 128; i++) {
+		others[i] = eventfd_new();
+		ASSERT_EQ(0, set_add(&third, others[i], POLLIN));
+	}
+	for (i = 0; i < 64; i++) {
+		ASSERT_EQ(0, eventfd_post(files[i]));
+		EXPECT_EQ(POLLIN, set_wait_one(&second, files[i], 0));
+	}
+	EXPECT_EQ(0, set_drain(&third));
+
+	for (i = 0; i < 32; i++)
+		EXPECT_EQ(0, set_remove(&second, files[i]));
+	for (i = 32; i < 64; i++)
+		EXPECT_EQ(0, close(files[i]));
+	EXPECT_EQ(0, set_drain(&second));
+	for (i = 0; i < 128; i++) {
+		ASSERT_EQ(0, eventfd_post(others[i]));
+		EXPECT_EQ(POLLIN, set_wait_one(&third, others[i], 0));
+	}
+	set_close(&second);
+	set_close(&third);
+}
+
 TEST_F(closing, of_the_set_first_harms_no_file)
 {
 	ASSERT_EQ(0, put_byte(self->fds[1]));

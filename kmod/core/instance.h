@@ -4,7 +4,7 @@
  * the module live, are locked and die.
  *
  * Read "Overview" first, and then the structs: below, in parts.h, item.h,
- * waiter.h and files/watch.h, where a letter at each field names its lock.  The
+ * waiter.h and watch.h, where a letter at each field names its lock.  The
  * rest is for changes.  Which lock may be taken now: "Locking".  What a letter
  * means: "Field protection".  Who owns an object and frees it: "States" and
  * "Removal paths".  Why a barrier or an order is there that nothing in the
@@ -134,6 +134,21 @@
  * own work is over, or cancelled, before the set lets go of the queue; and no
  * worker in it drops a last reference, or the queue would wait for itself.
  *
+ * The memory of an item is one of its own, or a host (host.h), which has room
+ * for the watch of its file, too.  An item gets a host if its file seems to
+ * have no watch.  If the file has got one meanwhile, the room stays empty; if
+ * it has lost one, the watch gets a host whose item is not used.  A host is
+ *	unshared	its item is the only one that its watch has had: whoever
+ *			frees the item, which is after it has left the watch,
+ *			frees the host
+ *	shared		another item has come to the watch, or the item is about
+ *			to be closed or buried by the hook, which still uses the
+ *			watch: dep_watch.users counts the item and the watch,
+ *			and whoever ends the last of the two frees the host
+ * It becomes shared under B, and stays so.  If its item leaves before others,
+ * it stays where it is, with a watch and no item, until the last of these
+ * leaves: wake functions and the table lead to the watch, so it can't move.
+ *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its
  * file is open, and is freed when its last item has left.
@@ -164,7 +179,8 @@
  *
  * The hook runs before the file's ->release, and the file's memory and wait
  * queues live until it returns.  It leaves items that somebody else unhooked on
- * the watch: their owner frees the watch with the last of them.
+ * the watch: their owner frees the watch with the last of them.  The hook ends
+ * the watch before it frees the items, since the watch may lie in one of them.
  *
  * dep_item_free() takes a siginfo back from the queue, with nothing held: after
  * a removal or a close has returned, no signal of the fd is pending.  A task

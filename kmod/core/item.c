@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Items: how they are made, charged, put into the interest list and taken out
- * of it, and how the answer of a file gets into the sink.  Read the banner of
+ * Items: how they are put into the interest list and taken out of it, and how
+ * the answer of a file gets into the sink.  Read the banner of
  * instance.h first.
  */
 #include <linux/percpu_counter.h>
 #include <linux/sched/user.h>
-#include <linux/slab.h>
 
 #include "core/fdmap.h"
 #include "core/item.h"
@@ -15,85 +14,6 @@
 #include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
-
-static struct kmem_cache *item_cache;
-
-/*
- * A cache with a constructor is exempt from init_on_alloc, which would clear
- * the item at each add.  So dep_item_new() sets every field.
- */
-static void item_construct(void *memory)
-{
-	struct dep_item *item = memory;
-
-	*item = (struct dep_item) {};
-}
-
-int __init dep_item_cache_init(void)
-{
-	item_cache = kmem_cache_create("devepoll_item", sizeof(struct dep_item),
-				       0, SLAB_ACCOUNT, item_construct);
-	return item_cache ? 0 : -ENOMEM;
-}
-
-void dep_item_cache_exit(void)
-{
-	kmem_cache_destroy(item_cache);
-}
-
-/**
- * dep_item_new() - make an item and charge it to the instance's user
- * @inst: the instance
- * @file: the file that @fd names; the caller has a reference
- * @fd: the number
- * @events: the events asked for
- *
- * Return: the item, owned by the caller and not hooked; or an ERR_PTR:
- * -ENOSPC: the user's limit of watches is reached;
- * -ENOMEM: no memory.
- */
-struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
-			      int fd, u16 events)
-{
-	struct percpu_counter *watches = &inst->user->epoll_watches;
-	unsigned long most = READ_ONCE(dep_max_user_watches);
-	struct dep_item *item;
-
-	if (percpu_counter_compare(watches,
-				   min_t(unsigned long, LONG_MAX, most)) >= 0)
-		return ERR_PTR(-ENOSPC);
-	item = kmem_cache_alloc(item_cache, GFP_KERNEL);
-	if (!item)
-		return ERR_PTR(-ENOMEM);
-	percpu_counter_inc(watches);
-
-	INIT_LIST_HEAD(&item->link);
-	INIT_LIST_HEAD(&item->ready);
-	item->inst = inst;
-	item->watch = NULL;
-	item->file = file;
-	item->snapshot = 0;
-	item->slot = 0;
-	item->fd = fd;
-	item->events = events;
-	item->revents = 0;
-	item->pending = 0;
-	item->needs_poll = inst->sink->needs_poll;
-	item->armed = events;
-	item->hooked = false;
-	item->must_poll = false;
-	item->pass = 0;
-	item->mode = 0;
-	item->data = 0;
-	item->files = NULL;
-	item->owner = 0;
-	item->owner_born = 0;
-	item->chosen = false;
-	item->handover = false;
-	item->peer = NULL;
-	item->extra = NULL;
-	return item;
-}
 
 /* Does the number have as many items as it may have? */
 static noinline bool item_has_many_peers(const struct dep_item *first)
@@ -172,46 +92,6 @@ static void item_extract(struct dep_item *item)
 	item->leaf = dep_fdmap_erase(map, fd);
 }
 
-static struct dep_extra *item_extra(const struct dep_item *item)
-{
-	return item->mode & DEP_MODE_NEST ? NULL : item->extra;
-}
-
-/**
- * dep_item_free() - free an item
- * @item: unhooked and on no watch; it was uncharged when it was unhooked
- */
-void dep_item_free(struct dep_item *item)
-{
-	struct dep_extra *extra = item_extra(item);
-
-	if (item->mode & DEP_MODE_NEST)
-		dep_nest_free(item->nest);
-	dep_fdmap_free_leaf(item->leaf);
-	if (extra)
-		extra->retire(extra);
-	kmem_cache_free(item_cache, item);
-}
-
-/* How many watches it counts as. */
-static s64 item_charge(const struct dep_item *item)
-{
-	const struct dep_extra *extra = item_extra(item);
-
-	return extra ? extra->charge : 1;
-}
-
-/**
- * dep_item_discard() - free an item that is charged but not hooked
- * @item: new, or closed and off the ready list
- */
-void dep_item_discard(struct dep_item *item)
-{
-	percpu_counter_sub(&item->inst->user->epoll_watches,
-			   item_charge(item));
-	dep_item_free(item);
-}
-
 /**
  * dep_item_unhook() - take an item out of its interest list
  * @item: an item that can't be freed meanwhile; its instance is locked
@@ -240,7 +120,7 @@ bool dep_item_unhook(struct dep_item *item)
 		dep_nest_cut(item->nest);
 	inst->nr_items--;
 	dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
-	percpu_counter_sub(&inst->user->epoll_watches, item_charge(item));
+	percpu_counter_sub(&inst->user->epoll_watches, dep_item_charge(item));
 	return true;
 }
 
@@ -264,7 +144,7 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 	lockdep_assert_held(&inst->lock);
 	/* The item's charge does not cover this memory. */
 	item->leaf = NULL;
-	percpu_counter_add(&inst->user->epoll_watches, item_charge(item));
+	percpu_counter_add(&inst->user->epoll_watches, dep_item_charge(item));
 	item->mode |= DEP_MODE_CLOSED;
 	item->watch = NULL;
 	dep_item_list_told(item);

@@ -73,6 +73,7 @@ struct dep_extra {
  * @chosen: L: exclusive, and the only one that was given an event which
  *	nobody has taken yet
  * @handover: L: @chosen when it was unhooked
+ * @hosted: const: it lies in a struct dep_host
  * @pass: M: the last pass over the ready list that took it
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
  *	or, with DEP_MODE_STAY, buried
@@ -107,6 +108,7 @@ struct dep_item {
 	bool must_poll:1;
 	bool chosen:1;
 	bool handover:1;
+	bool hosted:1;
 	u32 pass;
 	u32 mode;
 	pid_t owner;
@@ -252,17 +254,34 @@ static inline void dep_item_unlist(struct dep_item *item)
 	item->inst->nr_ready--;
 }
 
-struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
-			      int fd, u16 events);
+/**
+ * dep_item_extra() - what its sink keeps beside an item
+ * @item: the item
+ *
+ * Return: it, or NULL.
+ */
+static inline struct dep_extra *dep_item_extra(const struct dep_item *item)
+{
+	return item->mode & DEP_MODE_NEST ? NULL : item->extra;
+}
+
+/**
+ * dep_item_charge() - how many watches of the user an item counts as
+ * @item: the item
+ *
+ * Return: the number.
+ */
+static inline s64 dep_item_charge(const struct dep_item *item)
+{
+	const struct dep_extra *extra = dep_item_extra(item);
+
+	return extra ? extra->charge : 1;
+}
+
 int dep_item_hook(struct dep_item *item, bool alone);
-void dep_item_free(struct dep_item *item);
 bool dep_item_unhook(struct dep_item *item);
 struct dep_leaf *dep_item_close(struct dep_item *item);
 void dep_item_bury(struct dep_item *item);
-void dep_item_discard(struct dep_item *item);
 void dep_item_post(struct dep_item *item, u16 events, bool taking);
-
-int __init dep_item_cache_init(void);
-void dep_item_cache_exit(void);
 
 #endif /* DEVEPOLL_ITEM_H */

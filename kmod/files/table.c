@@ -4,20 +4,18 @@
  * items of all sets that watch it.  Read the banner of instance.h first.
  */
 #include <linux/mm.h>
-#include <linux/slab.h>
 
+#include "core/host.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/trace.h"
+#include "core/watch.h"
 #include "files/table.h"
 #include "files/waitqueue.h"
 #include "files/wakeup.h"
-#include "files/watch.h"
 
 struct dep_bucket *dep_watch_table __read_mostly;
 unsigned int dep_watch_table_bits __read_mostly;
-
-static struct kmem_cache *watch_cache;
 
 static struct dep_watch *bucket_find(struct dep_bucket *bucket,
 				     const struct file *file)
@@ -32,41 +30,47 @@ static struct dep_watch *bucket_find(struct dep_bucket *bucket,
 	return NULL;
 }
 
-static void watch_free(struct dep_watch *watch)
+/**
+ * dep_watch_is_there() - the exact half of dep_watch_exists()
+ * @file: the file
+ *
+ * Return: as dep_watch_exists().
+ */
+bool dep_watch_is_there(const struct file *file)
+{
+	struct dep_bucket *bucket = dep_watch_bucket(file);
+	bool there;
+
+	spin_lock(&bucket->lock);
+	there = bucket_find(bucket, file);
+	spin_unlock(&bucket->lock);
+	return there;
+}
+
+/* Ends a watch that is disarmed, in no table and without items. */
+static void watch_end(struct dep_watch *watch)
 {
 	if (unlikely(watch->wait.next))
 		dep_waits_free(watch);
-	kmem_cache_free(watch_cache, watch);
+	dep_host_end_watch(watch);
 }
 
-/*
- * Sets the fields that stay while the memory is in the cache: a watch is freed
- * with its locks free and its first entry in no wait queue.  watch_new() sets
- * the rest; a cache with a constructor is exempt from init_on_alloc.
- */
-static void watch_construct(void *memory)
-{
-	struct dep_watch *watch = memory;
-
-	*watch = (struct dep_watch) {};
-	spin_lock_init(&watch->lock);
-	dep_wait_init(&watch->wait, watch);
-}
-
-static struct dep_watch *watch_new(struct file *file)
+/* Makes the watch for an item, where the item has room for it. */
+static struct dep_watch *watch_new(struct dep_item *item)
 {
 	struct dep_watch *watch;
 
-	watch = kmem_cache_alloc(watch_cache, GFP_KERNEL);
-	if (!watch)
+	if (likely(item->hosted))
+		watch = &dep_host_of(item)->watch;
+	else
+		watch = dep_host_new_watch();
+	if (unlikely(!watch))
 		return NULL;
 	INIT_HLIST_NODE(&watch->node);
-	watch->file = file;
-	watch->nr_items = 0;
+	watch->file = item->file;
+	spin_lock_init(&watch->lock);
 	watch->nr_waits = 1;
-	watch->nr_exclusive = 0;
-	watch->wait.head = NULL;
-	watch->wait.next = NULL;
+	dep_wait_init(&watch->wait, watch);
 	return watch;
 }
 
@@ -106,6 +110,7 @@ static int watch_join(struct dep_item *item, bool exempt)
 	} else {
 		spin_lock_irq(&watch->lock);
 		if (watch_has_room(watch, item, exempt)) {
+			dep_host_share(watch);
 			watch->nr_items++;
 			item->watch = watch;
 			/* Pairs with READ_ONCE() in watch_has_one(). */
@@ -129,7 +134,7 @@ static void watch_drop(struct dep_watch *watch, struct dep_item *item)
 	dep_watch_disarm(watch);
 	rcu_read_unlock();
 	list_del_init(&item->link);
-	watch_free(watch);
+	watch_end(watch);
 }
 
 /* Makes a watch for the item alone and arms it before anyone can find it. */
@@ -138,7 +143,7 @@ static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
 	struct dep_watch *watch;
 	int err;
 
-	watch = watch_new(item->file);
+	watch = watch_new(item);
 	if (!watch)
 		return ERR_PTR(-ENOMEM);
 	watch->nr_items = 1;
@@ -261,7 +266,7 @@ void dep_watch_detach(struct dep_item *item)
 	spin_unlock(&bucket->lock);
 
 	if (last)
-		watch_free(watch);
+		watch_end(watch);
 }
 
 /*
@@ -277,6 +282,8 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 
 	spin_lock_irq(&inst->lock);
 	if (item->hooked && item->mode & DEP_MODE_STAY) {
+		/* Once L is released, the program may free it. */
+		dep_host_share(item->watch);
 		inst->stats.closes++;
 		trace_devepoll_close(item);
 		list_del_init(&item->link);
@@ -289,11 +296,13 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 		inst->stats.closes++;
 		trace_devepoll_close(item);
 		list_del_init(&item->link);
-		/* Once it is closed, a waiter may free it. */
-		if (item->mode & DEP_MODE_TELL_CLOSED)
+		if (item->mode & DEP_MODE_TELL_CLOSED) {
+			/* Once it is closed, a waiter may free it. */
+			dep_host_share(item->watch);
 			leaf = dep_item_close(item);
-		else
+		} else {
 			list_add_tail(&item->link, gone);
+		}
 	}
 	spin_unlock_irq(&inst->lock);
 	dep_fdmap_free_leaf(leaf);
@@ -332,10 +341,11 @@ void dep_watch_file_gone(struct file *file)
 	}
 	spin_unlock(&bucket->lock);
 
+	/* It may lie in one of the items. */
+	if (last)
+		watch_end(watch);
 	list_for_each_entry_safe(item, next, &gone, link)
 		dep_item_free(item);
-	if (last)
-		watch_free(watch);
 }
 
 static int __init table_init(void)
@@ -359,16 +369,13 @@ static int __init table_init(void)
 }
 
 /**
- * dep_watch_init() - make the table and the caches
+ * dep_watch_init() - make the table and the cache
  *
  * Return: 0, or -ENOMEM.
  */
 int __init dep_watch_init(void)
 {
-	watch_cache = kmem_cache_create("devepoll_watch",
-					sizeof(struct dep_watch), 0,
-					SLAB_ACCOUNT, watch_construct);
-	if (!watch_cache || dep_waitqueue_init() || table_init()) {
+	if (dep_waitqueue_init() || table_init()) {
 		dep_watch_exit();
 		return -ENOMEM;
 	}
@@ -376,12 +383,11 @@ int __init dep_watch_init(void)
 }
 
 /**
- * dep_watch_exit() - free the table and the caches; no watch is left
+ * dep_watch_exit() - free the table and the cache; no watch is left
  */
 void dep_watch_exit(void)
 {
 	kvfree(dep_watch_table);
 	dep_watch_table = NULL;
 	dep_waitqueue_exit();
-	kmem_cache_destroy(watch_cache);
 }

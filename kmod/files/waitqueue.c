@@ -7,10 +7,10 @@
 
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/watch.h"
 #include "files/bucket.h"
 #include "files/waitqueue.h"
 #include "files/wakeup.h"
-#include "files/watch.h"
 
 /**
  * struct dep_arming - a call of ->poll() that queues us

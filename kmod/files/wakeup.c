@@ -6,8 +6,8 @@
 #include "core/relay.h"
 #include "core/trace.h"
 #include "core/waiter.h"
+#include "core/watch.h"
 #include "files/wakeup.h"
-#include "files/watch.h"
 
 /*
  * The less common wake-up: a task sleeps on the set or polls it, or the file

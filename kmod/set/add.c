@@ -4,6 +4,8 @@
 #include <linux/fs.h>
 #include <linux/sched.h>
 
+#include "core/compat.h"
+#include "core/host.h"
 #include "core/item.h"
 #include "core/nest.h"
 #include "core/trace.h"
@@ -15,9 +17,9 @@
 #include "set/owner.h"
 
 /* Makes an item, up to the point where it is hooked. */
-static struct dep_item *interest_new_item(struct dep_instance *inst,
-					  struct file *file,
-					  const struct dep_change *ch)
+static __always_inline struct dep_item *
+interest_new_item(struct dep_instance *inst, struct file *file,
+		  const struct dep_change *ch)
 {
 	struct dep_instance *inner = dep_instance_of(file);
 	struct dep_item *item;
@@ -29,7 +31,8 @@ static struct dep_item *interest_new_item(struct dep_instance *inst,
 	/* It may shrink at this moment, but not grow. */
 	if (READ_ONCE(inst->nr_items) >= inst->room)
 		return ERR_PTR(-ENOSPC);
-	item = dep_item_new(inst, file, ch->fd, ch->events);
+	item = dep_item_new(inst, file, ch->fd, ch->events,
+			    !dep_fast_path_off && !dep_watch_exists(file));
 	if (IS_ERR(item))
 		return item;
 	item->mode = ch->mode;
@@ -87,19 +90,19 @@ static int interest_hook(struct dep_item *item, struct file *file)
 int dep_interest_add(struct dep_instance *inst, struct file *file,
 		     const struct dep_change *ch)
 {
+	bool searched = false;
 	struct dep_item *item;
 	u16 ready;
 	int err;
 
-	item = interest_new_item(inst, file, ch);
-	if (IS_ERR(item)) {
-		/* It is there already, or its stale one takes the room. */
+	while (IS_ERR(item = interest_new_item(inst, file, ch))) {
+		/* It may be there already, or a stale one may take the room. */
 		if (dep_interest_find(inst, file, ch->fd))
 			return -EEXIST;
-		item = interest_new_item(inst, file, ch);
+		if (searched)
+			return PTR_ERR(item);
+		searched = true;
 	}
-	if (IS_ERR(item))
-		return PTR_ERR(item);
 	err = interest_hook(item, file);
 	if (err) {
 		dep_item_discard(item);

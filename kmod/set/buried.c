@@ -3,6 +3,7 @@
 #include <linux/compiler.h>
 #include <linux/err.h>
 
+#include "core/host.h"
 #include "core/item.h"
 #include "core/trace.h"
 #include "set/buried.h"
@@ -19,7 +20,7 @@ static int interest_add_buried(struct dep_instance *inst,
 
 	if (READ_ONCE(inst->nr_items) >= inst->room)
 		return -ENOSPC;
-	item = dep_item_new(inst, NULL, ch->fd, ch->events);
+	item = dep_item_new(inst, NULL, ch->fd, ch->events, false);
 	if (IS_ERR(item))
 		return PTR_ERR(item);
 	item->mode = ch->mode;

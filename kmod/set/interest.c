@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/sched.h>
 
+#include "core/host.h"
 #include "core/item.h"
 #include "core/trace.h"
 #include "files/table.h"

@@ -9,6 +9,7 @@
 
 #include "core/compat.h"
 #include "core/fdmap.h"
+#include "core/host.h"
 #include "core/item.h"
 #include "core/trace.h"
 #include "files/table.h"

@@ -8,6 +8,7 @@
 
 #include <linux/devepoll.h>
 
+#include "core/host.h"
 #include "core/limits.h"
 #include "sinks/ring_recall.h"
 #include "sinks/ring_word.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * How items of one file end: kmod/files/table.c, waitqueue.c and wakeup.c,
- * kmod/core/item.c and kmod/set/interest.c.  Banner of kmod/core/instance.h,
+ * kmod/core/item.c and host.c, and kmod/set/interest.c.  Banner of kmod/core/instance.h,
  * Removal paths.
  *
  * Set 0 and set 1 watch a file by item 0 and item 1.  At the same time the
@@ -9,8 +9,13 @@
  * closed, and the file wakes the watch.  Beside these, one more thing happens:
  * with ASK, a pass over set 0 takes a temporary reference on the file to poll
  * it; with ADD, a thread that has a reference adds item 2 to set 0; with
- * POLLFREE, the wait queue goes before the file.  Nobody touches what was freed,
+ * POLLFREE, the wait queue goes before the file.  With LONE, there is no set 1
+ * and no item 1: item 0 is told of the close, and a waiter takes that last event
+ * and frees the item, while item 2 is added.  Nobody touches what was freed,
  * nothing is freed twice, and at the end all is gone.
+ *
+ * Watch 0 lies in the host of item 0, and watch 1 in that of item 2, which may
+ * have no room for it.
  *
  * Each access without a lock is a step.  FAULT plants a fault that the search
  * must find:
@@ -24,7 +29,15 @@
  *  8	a file is added without a reference on it (ADD)
  *  9	an entry is taken off a wait queue outside of RCU (POLLFREE)
  * 10	the entry is given back before it has left the queue (POLLFREE)
+ * 11	an item takes its host along although others are on the watch in it
+ * 12	the hook tells of a close, but not that the host is shared (LONE)
+ * 13	who joins a watch does not tell that its host is shared (LONE)
+ * 14	a watch takes its host along although the item in it is in use (LONE)
+ * 15	the hook frees items before it has ended the watch in one of them (LONE)
  */
+#ifdef LONE
+#define ADD
+#endif
 #ifndef FAULT
 #define FAULT 0
 #endif
@@ -32,6 +45,9 @@
 #define ITEMS	3
 #define NONE	9
 #define set_of(i)	(i == 1 -> 1 : 0)
+#define host_of(i)	(i == 2 -> 1 : 0)
+#define is_watch(x)	(watch_there[x] && host_there[x])
+#define is_item(i)	(item_there[i] && (!hosted[i] || host_there[host_of(i)]))
 
 /* Locks: the banner's numbers 1 (of set 0), 3, 4, 5 and 6. */
 bit M, B, H, W, L[2];
@@ -47,7 +63,13 @@ bit head_known[2];	/* dep_wait.head */
 byte nr_items[2];
 byte table = 0;		/* the watch that the bucket has */
 
+/* A host is there, and how many share it: dep_watch.users. */
+bit host_there[2];
+byte users[2];
+
 bit item_there[ITEMS];
+bit hosted[ITEMS];
+bit closed;		/* item 0 has a last event */
 bit hooked[ITEMS];
 byte listed_on[ITEMS];	/* the watch on whose list it is */
 byte watch_of[ITEMS];
@@ -68,7 +90,7 @@ byte running = 0;
 inline unhook(i)
 {
 	d_step {
-		assert(item_there[i]);
+		assert(is_item(i));
 #if FAULT == 1
 		mine = 1;
 #else
@@ -81,13 +103,62 @@ inline unhook(i)
 	}
 }
 
-inline free_item(i) { d_step { assert(item_there[i]); item_there[i] = 0 } }
+/* One of those who share a host leaves it. */
+inline leave(h)
+{
+	d_step {
+		assert(host_there[h] && users[h]);
+		users[h]--;
+		host_there[h] = (users[h] != 0)
+	}
+}
 
+/* dep_item_free() */
+inline free_item(i)
+{
+	d_step {
+		assert(is_item(i));
+		item_there[i] = 0;
+#if FAULT == 11
+		alone = 1;
+#else
+		alone = !users[host_of(i)]
+#endif
+	};
+	if
+	:: hosted[i] && alone -> host_there[host_of(i)] = 0
+	:: hosted[i] && !alone -> leave(host_of(i))
+	:: else
+	fi
+}
+
+/* watch_end() */
 inline free_watch(x)
 {
 	d_step {
-		assert(watch_there[x] && !queued[x]);
-		watch_there[x] = 0
+		assert(is_watch(x) && !queued[x]);
+		watch_there[x] = 0;
+		alone = !users[x]
+	};
+	if
+#if FAULT == 14
+	:: 1 -> host_there[x] = 0
+#else
+	:: alone -> skip
+	:: !alone -> leave(x)
+#endif
+	fi
+}
+
+/* dep_host_share(), under B */
+inline share(x)
+{
+	d_step {
+		assert(is_watch(x));
+		if
+		:: !users[x] -> users[x] = 2
+		:: else
+		fi
 	}
 }
 
@@ -117,7 +188,7 @@ inline drop(i)
 	w = watch_of[i];
 	if
 	:: w != NONE ->
-		assert(watch_there[w]);
+		assert(is_watch(w));
 		nr_items[w]--;
 		last = !nr_items[w];
 		if
@@ -170,14 +241,43 @@ inline gone(i)
 		if
 		:: mine ->
 			listed_on[i] = NONE;
-			nr_items[w]--;
-			last = !nr_items[w];
+#ifdef LONE
+			if
+			:: i == 0 ->
+				/* dep_item_close() */
+#if FAULT != 12
+				share(w);
+#endif
+				closed = 1
+			:: else -> free_later[i] = 1
+			fi
+#else
 			free_later[i] = 1
+#endif
 		:: else
 		fi;
-		unlock(L[set_of(i)])
+		unlock(L[set_of(i)]);
+		if
+		:: mine ->
+			d_step {
+				assert(is_watch(w));
+				nr_items[w]--;
+				last = !nr_items[w]
+			}
+		:: else
+		fi
 	:: else
 	fi
+}
+
+inline free_gone()
+{
+	for (n : 0 .. ITEMS - 1) {
+		if
+		:: free_later[n] -> free_item(n)
+		:: else
+		fi
+	}
 }
 
 /* dep_watch_file_gone(), and then ->release */
@@ -198,19 +298,19 @@ inline release()
 		:: else
 		fi;
 		unlock(B);
-		for (n : 0 .. ITEMS - 1) {
-			if
-			:: free_later[n] -> free_item(n)
-			:: else
-			fi
-		};
 #if FAULT == 6
 		last = (w != NONE);
+#endif
+#if FAULT == 15
+		free_gone();
 #endif
 		if
 		:: last -> free_watch(w)
 		:: else
-		fi
+		fi;
+#if FAULT != 15
+		free_gone()
+#endif
 	:: else
 	fi;
 	/* The driver waits for its own wake-ups. */
@@ -238,7 +338,7 @@ inline put_file()
 
 #define locals							\
 	byte w, n;						\
-	bit mine, last, final, known, free_later[ITEMS]
+	bit mine, last, final, known, alone, free_later[ITEMS]
 
 /* close(2) of the last descriptor */
 proctype closer(byte me)
@@ -298,6 +398,26 @@ seen:	skip;
 	running--
 }
 
+#ifdef LONE
+/* A waiter of set 0 takes the last event. */
+proctype waiter(byte me)
+{
+	bit got, alone;
+
+	lock(M);
+	lock_set(0);
+	got = closed;
+	closed = 0;
+	unlock(L[0]);
+	if
+	:: got -> free_item(0)
+	:: else
+	fi;
+	unlock(M);
+	running--
+}
+#endif
+
 /* A pass over the ready list of set 0 */
 proctype asker(byte me)
 {
@@ -329,7 +449,7 @@ proctype asker(byte me)
 		/* ->poll() */
 		assert(!file_gone);
 		/* The reference keeps the item: M is held. */
-		assert(item_there[0] && hooked[0]);
+		assert(is_item(0) && hooked[0]);
 		put_file()
 	:: else
 	fi;
@@ -340,7 +460,7 @@ proctype asker(byte me)
 inline notify(i)
 {
 	lock_set(set_of(i));
-	assert(item_there[i]);
+	assert(is_item(i));
 	unlock(L[set_of(i)])
 }
 
@@ -348,7 +468,7 @@ inline notify(i)
 inline wake(x)
 {
 	d_step {
-		assert(watch_there[x]);
+		assert(is_watch(x));
 		only = NONE;
 		n = 0;
 		if :: listed_on[0] == x -> only = 0; n++ :: else fi;
@@ -359,7 +479,7 @@ inline wake(x)
 	:: n == 1 -> notify(only)
 	:: else ->
 		lock(W);
-		assert(watch_there[x]);
+		assert(is_watch(x));
 		if :: listed_on[0] == x -> notify(0) :: else fi;
 		if :: listed_on[1] == x -> notify(1) :: else fi;
 		if :: listed_on[2] == x -> notify(2) :: else fi;
@@ -394,11 +514,11 @@ inline last_wake(x)
 		wake(x);
 #if FAULT == 10
 		head_known[x] = 0;
-		assert(watch_there[x]);
+		assert(is_watch(x));
 		queued[x] = 0
 #else
 		queued[x] = 0;
-		assert(watch_there[x]);
+		assert(is_watch(x));
 		head_known[x] = 0
 #endif
 	:: else
@@ -441,6 +561,9 @@ proctype adder(byte me)
 	lock(M);
 	lock_set(0);
 	d_step {
+		/* dep_watch_exists(), a moment ago */
+		hosted[2] = (table == NONE);
+		host_there[1] = hosted[2];
 		item_there[2] = 1;
 		hooked[2] = 1;
 		nr_hooked[0]++
@@ -455,8 +578,11 @@ proctype adder(byte me)
 		if
 		:: w != NONE ->
 			lock(W);
+#if FAULT != 13
+			share(w);
+#endif
 			d_step {
-				assert(watch_there[w]);
+				assert(is_watch(w));
 				nr_items[w]++;
 				watch_of[2] = w;
 				listed_on[2] = w;
@@ -470,6 +596,12 @@ proctype adder(byte me)
 		:: done -> skip
 		:: else ->
 			d_step {
+				if
+				:: !hosted[2] ->
+					host_there[1] = 1;
+					users[1] = 1
+				:: else
+				fi;
 				watch_there[1] = 1;
 				nr_items[1] = 1;
 				listed_on[2] = 1;
@@ -507,29 +639,43 @@ end:	skip
 #endif
 
 init {
+	bit alone;
+
 	atomic {
+		host_there[0] = 1;
+		hosted[0] = 1;
 		watch_there[0] = 1;
 		queued[0] = 1;
 		head_known[0] = 1;
-		nr_items[0] = 2;
+		nr_items[0] = 1;
 		item_there[0] = 1;
-		item_there[1] = 1;
 		hooked[0] = 1;
-		hooked[1] = 1;
 		listed_on[0] = 0;
-		listed_on[1] = 0;
+		listed_on[1] = NONE;
 		listed_on[2] = NONE;
 		watch_of[0] = 0;
+		watch_of[1] = NONE;
+#ifndef LONE
+		users[0] = 2;
+		nr_items[0] = 2;
+		item_there[1] = 1;
+		hooked[1] = 1;
+		listed_on[1] = 0;
 		watch_of[1] = 0;
+		nr_hooked[1] = 1;
+#endif
 		watch_of[2] = NONE;
 		set_there[0] = 1;
 		set_there[1] = 1;
 		nr_hooked[0] = 1;
-		nr_hooked[1] = 1;
 		running = 5;
 		run closer(0);
 		run remover(1);
+#ifdef LONE
+		run waiter(2);
+#else
 		run set_closer(2);
+#endif
 		run waker(3);
 #ifdef ADD
 		run adder(4)
@@ -542,6 +688,12 @@ init {
 #endif
 	};
 	!running;
+	/* The close of set 0 */
+	if
+	:: closed -> free_item(0)
+	:: else
+	fi;
+	assert(!host_there[0] && !host_there[1]);
 	assert(!item_there[0] && !item_there[1] && !item_there[2]);
 	assert(!watch_there[0] && !watch_there[1]);
 	assert(file_gone && table == NONE && !nr_hooked[0])

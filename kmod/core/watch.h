@@ -5,8 +5,10 @@
 #ifndef DEVEPOLL_WATCH_H
 #define DEVEPOLL_WATCH_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/types.h>
 #include <linux/wait.h>
 
 /**
@@ -31,6 +33,7 @@ struct dep_wait {
  *	table is also read without B by who has an item there
  * @file: const: the key
  * @lock: lock number 5
+ * @users: who is in the memory of the watch: see dep_host_share()
  * @nr_items: B: length of @items; read without it as a hint
  * @nr_waits: B: length of the list behind @wait
  * @nr_exclusive: B+W, read without W by the wake function: how many of @items
@@ -44,9 +47,10 @@ struct dep_watch {
 	struct file *file;
 	/* W: the items, for a wake-up; nests L. */
 	spinlock_t lock;
+	atomic_t users;
 	u32 nr_items;
-	u32 nr_waits;
-	u32 nr_exclusive;
+	u16 nr_waits;
+	u16 nr_exclusive;
 	struct list_head items;
 	struct dep_wait wait;
 };

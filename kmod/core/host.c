@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory of items and watches, and how items are made and freed: one
+ * allocation for a file that one set watches.  Read the banner of instance.h
+ * first.
+ */
+#include <linux/err.h>
+#include <linux/percpu_counter.h>
+#include <linux/sched/user.h>
+#include <linux/slab.h>
+
+#include "core/fdmap.h"
+#include "core/host.h"
+#include "core/limits.h"
+#include "core/nest.h"
+
+static struct kmem_cache *item_cache;
+static struct kmem_cache *host_cache;
+
+/*
+ * A cache with a constructor is exempt from init_on_alloc, which would clear
+ * the memory at each add.  So whoever allocates sets every field, but for
+ * dep_item.hosted, which stays, and dep_watch.users, which ends as it began.
+ */
+static void item_construct(void *memory)
+{
+	struct dep_item *item = memory;
+
+	*item = (struct dep_item) {};
+}
+
+static void host_construct(void *memory)
+{
+	struct dep_host *host = memory;
+
+	*host = (struct dep_host) {};
+	host->item.hosted = true;
+}
+
+static struct dep_item *host_new_item(bool first)
+{
+	struct dep_host *host;
+
+	if (unlikely(!first))
+		return kmem_cache_alloc(item_cache, GFP_KERNEL);
+	host = kmem_cache_alloc(host_cache, GFP_KERNEL);
+	return host ? &host->item : NULL;
+}
+
+/* Frees the memory of an item, unless others have their watch there. */
+static void host_free_item(struct dep_item *item)
+{
+	struct dep_host *host = dep_host_of(item);
+
+	if (unlikely(!item->hosted))
+		kmem_cache_free(item_cache, item);
+	else if (likely(!atomic_read(&host->watch.users)) ||
+		 atomic_dec_and_test(&host->watch.users))
+		kmem_cache_free(host_cache, host);
+}
+
+/**
+ * dep_item_new() - make an item and charge it to the instance's user
+ * @inst: the instance
+ * @file: the file that @fd names; the caller has a reference
+ * @fd: the number
+ * @events: the events asked for
+ * @first: the file seems to have no watch, so the item gets room for one
+ *
+ * Return: the item, owned by the caller and not hooked; or an ERR_PTR:
+ * -ENOSPC: the user's limit of watches is reached;
+ * -ENOMEM: no memory.
+ */
+struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
+			      int fd, u16 events, bool first)
+{
+	struct percpu_counter *watches = &inst->user->epoll_watches;
+	unsigned long most = READ_ONCE(dep_max_user_watches);
+	struct dep_item *item;
+
+	if (percpu_counter_compare(watches,
+				   min_t(unsigned long, LONG_MAX, most)) >= 0)
+		return ERR_PTR(-ENOSPC);
+	item = host_new_item(first);
+	if (!item)
+		return ERR_PTR(-ENOMEM);
+	percpu_counter_inc(watches);
+
+	INIT_LIST_HEAD(&item->link);
+	INIT_LIST_HEAD(&item->ready);
+	item->inst = inst;
+	item->watch = NULL;
+	item->file = file;
+	item->snapshot = 0;
+	item->slot = 0;
+	item->fd = fd;
+	item->events = events;
+	item->revents = 0;
+	item->pending = 0;
+	item->needs_poll = inst->sink->needs_poll;
+	item->armed = events;
+	item->hooked = false;
+	item->must_poll = false;
+	item->pass = 0;
+	item->mode = 0;
+	item->data = 0;
+	item->files = NULL;
+	item->owner = 0;
+	item->owner_born = 0;
+	item->chosen = false;
+	item->handover = false;
+	item->peer = NULL;
+	item->extra = NULL;
+	return item;
+}
+
+/**
+ * dep_item_free() - free an item
+ * @item: unhooked and on no watch; it was uncharged when it was unhooked
+ */
+void dep_item_free(struct dep_item *item)
+{
+	struct dep_extra *extra = dep_item_extra(item);
+
+	if (item->mode & DEP_MODE_NEST)
+		dep_nest_free(item->nest);
+	dep_fdmap_free_leaf(item->leaf);
+	if (extra)
+		extra->retire(extra);
+	host_free_item(item);
+}
+
+/**
+ * dep_item_discard() - free an item that is charged but not hooked
+ * @item: new, or closed and off the ready list
+ */
+void dep_item_discard(struct dep_item *item)
+{
+	percpu_counter_sub(&item->inst->user->epoll_watches,
+			   dep_item_charge(item));
+	dep_item_free(item);
+}
+
+/**
+ * dep_host_new_watch() - allocate a watch for an item that has no room for one
+ *
+ * Its file had a watch a moment ago, or the item would have room.
+ *
+ * Return: the watch, of which only dep_watch.users is set, or NULL.
+ */
+struct dep_watch *dep_host_new_watch(void)
+{
+	struct dep_host *host = kmem_cache_alloc(host_cache, GFP_KERNEL);
+
+	if (!host)
+		return NULL;
+	atomic_set(&host->watch.users, 1);
+	return &host->watch;
+}
+
+/**
+ * dep_host_end_watch() - free a watch, unless its memory has an item
+ * @watch: the watch, which nobody can find any more
+ *
+ * If it was never shared, its item is still to be freed.
+ */
+void dep_host_end_watch(struct dep_watch *watch)
+{
+	if (unlikely(atomic_read(&watch->users)) &&
+	    atomic_dec_and_test(&watch->users))
+		kmem_cache_free(host_cache,
+				container_of(watch, struct dep_host, watch));
+}
+
+/**
+ * dep_host_cache_init() - make the caches
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int __init dep_host_cache_init(void)
+{
+	item_cache = kmem_cache_create("devepoll_item", sizeof(struct dep_item),
+				       0, SLAB_ACCOUNT, item_construct);
+	host_cache = kmem_cache_create("devepoll_host", sizeof(struct dep_host),
+				       0, SLAB_ACCOUNT, host_construct);
+	if (item_cache && host_cache)
+		return 0;
+	dep_host_cache_exit();
+	return -ENOMEM;
+}
+
+/**
+ * dep_host_cache_exit() - free the caches; no item and no watch is left
+ */
+void dep_host_cache_exit(void)
+{
+	kmem_cache_destroy(host_cache);
+	kmem_cache_destroy(item_cache);
+}
