@@ -9,6 +9,7 @@
 #include <linux/sched/user.h>
 #include <linux/slab.h>
 
+#include "core/compat.h"
 #include "core/fdmap.h"
 #include "core/host.h"
 #include "core/limits.h"
@@ -37,14 +38,57 @@ static void host_construct(void *memory)
 	host->item.hosted = true;
 }
 
-static struct dep_item *host_new_item(bool first)
+/*
+ * Allocates as many hosts at once as the set will soon need if it grows as
+ * before.  Returns one of them, or NULL; the others go to the stash.
+ */
+static noinline struct dep_item *host_fill_stash(struct dep_instance *inst)
 {
-	struct dep_host *host;
+	struct dep_host *hosts[DEP_STASH_MOST] DEP_UNINITIALIZED;
+	u32 i, nr = READ_ONCE(inst->nr_items) / DEP_STASH_PART;
 
+	nr = min_t(u32, nr, DEP_STASH_MOST);
+	/* If there is no memory for so many, there may be for one. */
+	if (nr < 2 || !kmem_cache_alloc_bulk(host_cache, GFP_KERNEL, nr,
+					     (void **)hosts)) {
+		hosts[0] = kmem_cache_alloc(host_cache, GFP_KERNEL);
+		return hosts[0] ? &hosts[0]->item : NULL;
+	}
+	for (i = 1; i < nr; i++) {
+		hosts[i]->item.peer = inst->stash;
+		inst->stash = &hosts[i]->item;
+	}
+	return &hosts[0]->item;
+}
+
+static struct dep_item *host_new_item(struct dep_instance *inst, bool first)
+{
+	struct dep_item *item = inst->stash;
+
+	lockdep_assert_held(&inst->mtx);
 	if (unlikely(!first))
 		return kmem_cache_alloc(item_cache, GFP_KERNEL);
-	host = kmem_cache_alloc(host_cache, GFP_KERNEL);
-	return host ? &host->item : NULL;
+	if (unlikely(!item))
+		return host_fill_stash(inst);
+	inst->stash = item->peer;
+	return item;
+}
+
+/**
+ * dep_host_empty_stash() - free what a set has allocated and not used
+ * @inst: the instance
+ *
+ * Context: process, dep_instance.mtx held.
+ */
+void dep_host_empty_stash(struct dep_instance *inst)
+{
+	struct dep_item *item;
+
+	lockdep_assert_held(&inst->mtx);
+	while ((item = inst->stash)) {
+		inst->stash = item->peer;
+		kmem_cache_free(host_cache, dep_host_of(item));
+	}
 }
 
 /* Frees the memory of an item, unless others have their watch there. */
@@ -67,6 +111,7 @@ static void host_free_item(struct dep_item *item)
  * @events: the events asked for
  * @first: the file seems to have no watch, so the item gets room for one
  *
+ * Context: process, dep_instance.mtx held.
  * Return: the item, owned by the caller and not hooked; or an ERR_PTR:
  * -ENOSPC: the user's limit of watches is reached;
  * -ENOMEM: no memory.
@@ -81,7 +126,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	if (percpu_counter_compare(watches,
 				   min_t(unsigned long, LONG_MAX, most)) >= 0)
 		return ERR_PTR(-ENOSPC);
-	item = host_new_item(first);
+	item = host_new_item(inst, first);
 	if (!item)
 		return ERR_PTR(-ENOMEM);
 	percpu_counter_inc(watches);

@@ -55,6 +55,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 			      int fd, u16 events, bool first);
 void dep_item_free(struct dep_item *item);
 void dep_item_discard(struct dep_item *item);
+void dep_host_empty_stash(struct dep_instance *inst);
 struct dep_watch *dep_host_new_watch(void);
 void dep_host_end_watch(struct dep_watch *watch);
 

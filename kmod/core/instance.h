@@ -149,6 +149,9 @@
  * it stays where it is, with a watch and no item, until the last of these
  * leaves: wake functions and the table lead to the watch, so it can't move.
  *
+ * The stash of an instance (M) owns hosts that were allocated ahead; an add
+ * takes them out, and the close of the instance, or EP_FREE, frees the rest.
+ *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its
  * file is open, and is freed when its last item has left.
@@ -302,6 +305,8 @@
  *	call, or NULL; read without a lock, with acquire
  * @nr_items: L: how many items are hooked; with M held it can only shrink
  * @room: M+L: how many items there may be; 0 when nothing is allocated
+ * @stash: M: items that are allocated and not used yet, linked by
+ *	dep_item.peer; each in a host
  * @ask_seq: M: odd while files are polled and their items are on no list; read
  *	without a lock
  * @polled: L: a task may sleep on @poll_queue
@@ -365,6 +370,7 @@ struct dep_instance {
 	u32 room;
 	u32 ask_seq;
 	struct dep_ring *ring;
+	struct dep_item *stash;
 	bool polled;
 	__poll_t poll_wake;
 	struct dep_waiters sure;

@@ -131,6 +131,7 @@ void dep_interest_clear(struct dep_instance *inst)
 		cond_resched();
 	} while (item);
 	interest_clear_closed(inst);
+	dep_host_empty_stash(inst);
 }
 
 /**
