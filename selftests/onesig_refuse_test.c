@@ -314,6 +314,32 @@ TEST(all_signal_sets_have_so_many_fds_together)
 	EXPECT_EQ(POLLIN, onesig_band(ONESIG_SIGNAL, fds[0]));
 }
 
+/* What an fd takes goes back after a grace period of RCU. */
+TEST(adding_what_is_there_takes_nothing_from_others)
+{
+	struct devepoll_change there = {
+		.op = DEVEPOLL_ADD, .events = EPOLLIN,
+	}, other = there;
+	long most = read_number(SIGNALS_FILE);
+	int set, fds[2], err, i, refused = 0;
+
+	if (geteuid())
+		SKIP(return, "not root");
+	ASSERT_LT(0, most);
+	set = onesig_with_pipe(ONESIG_SIGNAL, fds, 0);
+	ASSERT_LE(0, set);
+	there.fd = fds[0];
+	other.fd = eventfd_new();
+	/* Fds of earlier tests may not have gone back yet. */
+	ASSERT_EQ(0, write_number(SIGNALS_FILE, 100));
+	for (i = 0; i < 1000; i++)
+		refused += dep_change(set, &there) == -EEXIST;
+	err = dep_change(set, &other);
+	EXPECT_EQ(0, write_number(SIGNALS_FILE, most));
+	EXPECT_EQ(1000, refused);
+	EXPECT_EQ(0, err);
+}
+
 /*
  * Opens a set as @uid, without root's rights, and makes it a signal set; the fd
  * or -errno.

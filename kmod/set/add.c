@@ -95,6 +95,9 @@ int dep_interest_add(struct dep_instance *inst, struct file *file,
 	u16 ready;
 	int err;
 
+	/* What an item takes in a signal set goes back only after a while. */
+	if (unlikely(inst->onesig) && dep_interest_find(inst, file, ch->fd))
+		return -EEXIST;
 	while (IS_ERR(item = interest_new_item(inst, file, ch))) {
 		/* It may be there already, or a stale one may take the room. */
 		if (dep_interest_find(inst, file, ch->fd))
