@@ -124,8 +124,8 @@ proof: ## run all tests that others wrote for epoll (40 min per kernel)
 	$(Q)tools/proof/run rings $(KERNEL)
 	$(Q)tools/proof/run loops $(KERNEL)
 
-servers: ## run redis, nginx, memcached and Node.js on the device and on epoll
-	$(call deps,base npm)
+servers: ## run redis, nginx, memcached, Node.js and tokio on device and epoll
+	$(call deps,base npm rust)
 	$(Q)tools/proof/run servers $(KERNEL)
 
 clients: ## run programs written for Solaris on /dev/poll (KERNEL=, 6.1)

@@ -4,7 +4,7 @@
 #
 # usage: deps.sh [--only] [GROUP...]     groups: base (always, unless --only),
 #                             bench, deep, demo, docs, experiment, lint, npm,
-#                             packages, perf, pip
+#                             packages, perf, pip, rust
 #
 # Prints nothing if all packages are installed.  The lists of the groups, below,
 # are the only place in the tree that names packages of the host.
@@ -41,12 +41,15 @@ packages='
 perf='
 	linux-perf
 '
-# These two may be there without Debian's packages, of which npm's are many.
+# These may be there without Debian's packages, of which npm's are many.
 npm='
 	npm
 '
 pip='
 	python3-pip
+'
+rust='
+	cargo
 '
 
 die() {
@@ -75,8 +78,9 @@ for group in "$@"; do
 	packages) wanted="$wanted $packages" ;;
 	npm) command -v npm >/dev/null || wanted="$wanted $npm" ;;
 	perf) wanted="$wanted $perf" ;;
+	rust) command -v cargo >/dev/null || wanted="$wanted $rust" ;;
 	pip) command -v pip3 >/dev/null || wanted="$wanted $pip" ;;
-	*) die "unknown group '$group' (base, bench, deep, demo, docs, experiment, lint, npm, packages, perf or pip)" ;;
+	*) die "unknown group '$group' (base, bench, deep, demo, docs, experiment, lint, npm, packages, perf, pip or rust)" ;;
 	esac
 done
 

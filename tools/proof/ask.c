@@ -247,7 +247,7 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: ask [-s] [-c N] [-n CONNECTIONS] [-q QUESTIONS] SERVER PORT\n"
 		"       ask -w DIR\n"
-		"SERVER is redis, memcached, nginx or node.\n"
+		"SERVER is redis, memcached, nginx, node or tokio.\n"
 		"-c N    close each connection after N answers, in one of three ways, and open\n"
 		"        another\n"
 		"-s      at the end, keep the connections open until killed\n"

@@ -198,6 +198,7 @@ static const struct protocol protocols[] = {
 	{ .name = "memcached", .ask = memcached_ask },
 	{ .name = "nginx", .ask = http_ask, .has_header = true },
 	{ .name = "node", .ask = http_ask, .has_header = true },
+	{ .name = "tokio", .ask = http_ask, .has_header = true },
 };
 
 /**
