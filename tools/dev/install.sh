@@ -48,7 +48,7 @@ if [ "$kernel" = --remove ]; then
 		release=${ko#"$dest/lib/modules/"}
 		[ "$dest" ] || depmod "${release%%/*}"
 	done
-	rm -f "$dest/lib/udev/rules.d/99-devepoll.rules" \
+	rm -f "$dest/usr/lib/udev/rules.d/99-devepoll.rules" \
 		"$dest/usr/lib/modules-load.d/devepoll.conf"
 	make -s -C lib uninstall "DESTDIR=$dest" "PREFIX=$prefix" || exit 1
 	rm -f "$dest$prefix/bin/devepoll-top"
@@ -70,7 +70,7 @@ ko=$(tools/vm/kmod "$kernel") || exit 1
 modules=$dest/lib/modules/$release/updates
 put "$ko" "$modules/devepoll.ko"
 
-put tools/99-devepoll.rules "$dest/lib/udev/rules.d/99-devepoll.rules"
+put tools/99-devepoll.rules "$dest/usr/lib/udev/rules.d/99-devepoll.rules"
 put tools/devepoll.conf "$dest/usr/lib/modules-load.d/devepoll.conf"
 make -s -C lib install "DESTDIR=$dest" "PREFIX=$prefix" || exit 1
 install -D tools/top/devepoll-top "$dest$prefix/bin/devepoll-top" || exit 1
