@@ -14,6 +14,7 @@
 #   WHAT=[BACKEND.]CALL     profile: the call; see tools/profile/run
 #   QUICK=1                 experiment: fewer sizes, and no record
 #   DESTDIR= PREFIX=        install: the destination (PREFIX: /usr/local)
+#   TAG=v0.2.0              dist: the release with this tag, instead of the tree
 #   DEVEPOLL_CACHE=         the cache (default: ~/.cache/devepoll)
 #   DEVEPOLL_NEWEST=7.2     the version of newest, instead of asking the archive
 
@@ -158,7 +159,7 @@ uninstall: ## remove what install installed, for all kernels
 	$(Q)tools/dev/install.sh --remove
 
 dist: ## make the tarball of a release: build/devepoll-VERSION.tar.xz
-	$(Q)tools/dev/dist.sh
+	$(Q)tools/dev/dist.sh $(if $(TAG),--tag '$(TAG)')
 
 deb: ## build the Debian packages: build/deb
 	$(call deps,--only packages)

@@ -29,7 +29,8 @@ log=$out/log
 said=$(tools/dev/dist.sh --tree "$out/src" 2>&1) ||
 	die "cannot copy the tree to $out: $(grep -m 1 'No space' <<<"$said" ||
 		tail -n 1 <<<"$said")"
-owner=$(cat OWNER_ADDRESS)
+# As sed takes it: nothing in it is special.
+owner=$(sed 's|[&/\\]|\\&|g' OWNER_ADDRESS)
 sed -i "s/^Maintainer: .*/Maintainer: $owner/" "$out/src/debian/control"
 sed -i "s/^Upstream-Contact: .*/Upstream-Contact: $owner/" \
 	"$out/src/debian/copyright"

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages that the targets of the Makefile need.
 #
-# usage: deps.sh [--only] [GROUP...]     groups: base (always, unless --only),
-#                             bench, deep, demo, docs, experiment, lint, npm,
-#                             packages, perf, pip, rust
+# usage: deps.sh [--list] [--only] [GROUP...]
+#
+# The groups are base (always, unless --only), bench, deep, demo, docs,
+# experiment, lint, npm, packages, perf, pip, rust.  With --list, it prints the names
+# and installs nothing.
 #
 # Prints nothing if all packages are installed.  The lists of the groups, below,
 # are the only place in the tree that names packages of the host.
@@ -62,6 +64,11 @@ installed() {
 }
 
 wanted=$base
+list=
+if [ "${1:-}" = --list ]; then
+	list=y
+	shift
+fi
 if [ "${1:-}" = --only ]; then
 	wanted=
 	shift
@@ -84,6 +91,10 @@ for group in "$@"; do
 	esac
 done
 
+if [ "$list" ]; then
+	echo "$wanted" | xargs
+	exit
+fi
 command -v apt-get >/dev/null ||
 	die "this machine has no apt; install these (names from Debian): $(echo "$wanted" | xargs)"
 

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Makes the tarball of a release: build/devepoll-VERSION.tar.xz.
 #
-# usage: dist.sh [--tree DIR]    with --tree it copies the files to DIR instead
+# usage: dist.sh [--tag TAG | --tree DIR]
+#
+# With --tag, the tarball is that of a tag, whatever the files are now; with
+# --tree, it copies the files to DIR instead.
 #
 # The same commit gives the same bytes on any machine.  The date of all files is
 # that of the commit, or SOURCE_DATE_EPOCH.  In an unpacked tarball, which has
@@ -27,6 +30,28 @@ files() {
 		[ ! -e "$file" ] || printf '%s\0' "$file"
 	done | sort -z
 }
+
+# of_tag TAG: what its own dist.sh makes of its files
+of_tag() {
+	local tree out
+	has_git || { echo "dist: no git, or no repository, to take $1 from" >&2; exit 1; }
+	git rev-parse -q --verify "refs/tags/$1^{commit}" >/dev/null ||
+		{ echo "dist: there is no tag $1" >&2; exit 1; }
+	tree=$(mktemp -d)
+	# shellcheck disable=SC2064 # of this tree
+	trap "rm -rf '$tree'" EXIT
+	git -c advice.detachedHead=false clone -q --shared --branch "$1" . "$tree"
+	out=$(unset SOURCE_DATE_EPOCH && "$tree/tools/dev/dist.sh")
+	mkdir -p build
+	cp "$tree/$out" "$out.new"
+	mv "$out.new" "$out"
+	echo "$out"
+}
+
+if [ "${1:-}" = --tag ]; then
+	of_tag "$2"
+	exit
+fi
 
 date=${SOURCE_DATE_EPOCH:-$(has_git && git log -1 --format=%ct ||
 	stat -c %Y VERSION)}
