@@ -145,7 +145,8 @@ struct evpoll_packed {
  * The same node takes a second group of requests.  The first use of an instance
  * decides which interface it has, and requests of the other interface fail with
  * EBUSY from then on.  EP_ALLOC makes it an instance of the 2001 interface; the
- * first DEVEPOLL_CTL or DEVEPOLL_WAIT makes it one of the extended interface.
+ * first DEVEPOLL_CTL, DEVEPOLL_WAIT or DEVEPOLL_RING, or the first call of epoll
+ * by the fadvise entry, makes it one of the extended interface.
  * A request that fails does not decide the interface, and neither do changes of
  * which none took effect.
  *
@@ -635,7 +636,7 @@ struct devepoll_signal {
 #define DEVEPOLL_FEATURE_TAKE		0x0080ULL
 /*
  * EPIOCSPARAMS and EPIOCGPARAMS, as for the files of epoll since Linux 6.9:
- * a wait polls the network device of the set's sockets before it sleeps.
+ * a wait polls the network device of the instance's sockets before it sleeps.
  */
 #define DEVEPOLL_FEATURE_BUSY_POLL	0x0100ULL
 
@@ -681,22 +682,23 @@ struct devepoll_features {
 				     struct devepoll_features)
 
 /**
- * define DEVEPOLL_REOPEN - open the same set once more
+ * define DEVEPOLL_REOPEN - open the same instance once more
  *
  * The argument is a number, passed by value: O_RDONLY, O_WRONLY or O_RDWR,
- * with or without O_CLOEXEC.  So a set can be handed on to be waited for, or
- * to be changed, and no more.  The set lives as long as one of its opens.
- * open(2) of the node, or of the fd in /proc, makes another set.
+ * with or without O_CLOEXEC.  So a program can pass an instance to another one
+ * that may only wait on it, or only change it.  The instance lives until the
+ * last of its opens is closed.  open(2) of the node, or of the fd in /proc,
+ * creates another instance.
  *
- * The new open is no device file: a security module checks it as it checks fds
- * of epoll_create(2), and not by the label of the node.
+ * The new open is not a device file: security modules check it as they check an
+ * fd of epoll_create(2), and not by the label of the node.
  *
  * Return: the new fd, or -1 with errno
- * EBADF: this open does not have the access that the new one shall have;
- * EINVAL: other flags;
- * EMFILE, ENFILE, ENOMEM: as of open(2);
- * ENOSPC: eight further opens of the set exist already;
- * ENOTTY: not /dev/epoll, or a module that is older than this request.
+ * EBADF: fd does not have the access that the argument asks for;
+ * EINVAL: the argument has other bits, or no access mode;
+ * EMFILE, ENFILE, ENOMEM: as for open(2);
+ * ENOSPC: the instance has eight further opens already;
+ * ENOTTY: the file is not /dev/epoll, or the module is older than this request.
  */
 #define DEVEPOLL_REOPEN		_IOW(EP_IOC_MAGIC, 0x15, int)
 
@@ -707,9 +709,10 @@ struct devepoll_features {
  * that was opened without read access can't be waited on or queried.  Such
  * requests fail with EBADF, as read(2) and write(2) do.  The following need
  * write access: EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
- * DEVEPOLL_RING, DEVEPOLL_EPOLL_CTL and a DEVEPOLL_WAIT with changes.  The
- * following need read access: EP_POLL, EP_ISPOLLED, DEVEPOLL_WAIT,
- * DEVEPOLL_RING_WAIT, DEVEPOLL_TAKE and DEVEPOLL_EPOLL_WAIT.  mmap(2) needs
+ * DEVEPOLL_RING, DEVEPOLL_EPOLL_CTL, EPIOCSPARAMS and a DEVEPOLL_WAIT with
+ * changes.  The following need read access: EP_POLL, EP_ISPOLLED,
+ * DEVEPOLL_WAIT, DEVEPOLL_RING_WAIT, DEVEPOLL_TAKE, DEVEPOLL_EPOLL_WAIT and
+ * EPIOCGPARAMS.  mmap(2) needs
  * read access.  The first mapping at DEVEPOLL_MAP_EVENTS and each one at
  * DEVEPOLL_MAP_RING also need write access (EACCES).  For an instance that
  * can't be waited on, poll(2) reports POLLERR, and adding it to another
