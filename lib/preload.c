@@ -17,81 +17,12 @@
 #include "cancel.h"
 #include "entry.h"
 #include "preload.h"
+#include "preload_guess.h"
 #include "preload_report.h"
 #include "preload_ring.h"
 #include "preload_settings.h"
-#include "uring.h"
 
-/*
- * What an fd number last referred to.  This only decides which call is tried
- * first, so several numbers may share an element, and stores may be lost.
- */
-enum found {
-	FOUND_NOTHING,
-	FOUND_DEVICE,
-	FOUND_EPOLL,
-};
-
-static atomic_uchar guesses[1024];
-
-static atomic_uchar *place(int epfd)
-{
-	return &guesses[(unsigned int)epfd %
-			(sizeof(guesses) / sizeof(*guesses))];
-}
-
-static enum found guess(int epfd)
-{
-	return atomic_load_explicit(place(epfd), memory_order_relaxed);
-}
-
-static void set_guess(int epfd, enum found found)
-{
-	atomic_store_explicit(place(epfd), found, memory_order_relaxed);
-}
-
-/* It was opened here, inherited over execve(2), or received by a socket. */
-static void found_device(int epfd)
-{
-	devepoll_uring_expect_sets();
-	set_guess(epfd, FOUND_DEVICE);
-}
-
-/**
- * devepoll_preload_create() - epoll_create1(2)
- * @flags: as for epoll_create1(2)
- *
- * Return: as epoll_create1(2), with a negative errno, or an error of open(2).
- */
-long devepoll_preload_create(int flags)
-{
-	static atomic_flag told = ATOMIC_FLAG_INIT;
-	long err, fd;
-
-	if (flags & ~EPOLL_CLOEXEC)
-		return -EINVAL;
-	fd = devepoll_entry_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
-	if (fd >= 0) {
-		found_device(fd);
-		if (REPORTING)
-			devepoll_report_create(0);
-		if (devepoll_setting(SETTING_RING))
-			devepoll_preload_ring_open(fd);
-		return fd;
-	}
-	err = fd;
-	if (devepoll_setting(SETTING_NO_FALLBACK))
-		return err;
-
-	fd = raw_call(SYS_epoll_create1, flags, 0, 0, 0, 0, 0);
-	if (fd < 0)
-		return fd;
-	set_guess(fd, FOUND_EPOLL);
-	if (REPORTING)
-		devepoll_report_create(-err);
-	devepoll_tell_once(&told, DEVEPOLL_NODE, -err, "using epoll instead");
-	return fd;
-}
+atomic_uchar devepoll_preload_guesses[PRELOAD_GUESSES];
 
 /*
  * Shall the kernel report what the wake-ups of the file name?  In a ring, an
@@ -108,7 +39,7 @@ static bool is_trusted(int epfd, int op, int fd,
 	    !(event->events & EPOLLET))
 		return false;
 	return trust || (!(event->events & (EPOLLONESHOT | EPOLLEXCLUSIVE)) &&
-			 !(guess(fd) == FOUND_DEVICE &&
+			 !(preload_guess(fd) == FOUND_DEVICE &&
 			   devepoll_entry_is_device(fd)));
 }
 
@@ -181,10 +112,10 @@ static bool is_device_after_all(int epfd, long ret)
 	if (ret != -EINVAL && ret != -EBADF && ret != -EPERM)
 		return false;
 	/* A filter may make the check impossible, so drop the guess first. */
-	set_guess(epfd, FOUND_NOTHING);
+	preload_set_guess(epfd, FOUND_NOTHING);
 	if (!devepoll_entry_is_device(epfd))
 		return false;
-	found_device(epfd);
+	preload_found_device(epfd);
 	return true;
 }
 
@@ -204,16 +135,16 @@ long on_other(long nr, long a, long b, long c, long d, long e, long f)
 {
 	long ret;
 
-	if (guess(a) == FOUND_EPOLL)
+	if (preload_guess(a) == FOUND_EPOLL)
 		return on_epoll(nr, a, b, c, d, e, f);
 	ret = on_device(nr, a, b, c, d, e, f);
 	if (ret == -ENOTTY) {
-		set_guess(a, FOUND_EPOLL);
+		preload_set_guess(a, FOUND_EPOLL);
 		return on_epoll(nr, a, b, c, d, e, f);
 	}
 	/* An error may mean that the fd is not open. */
 	if (ret >= 0 || devepoll_entry_is_device(a))
-		found_device(a);
+		preload_found_device(a);
 	return ret;
 }
 
@@ -222,11 +153,11 @@ long on_whichever(long nr, long a, long b, long c, long d, long e, long f)
 {
 	long ret;
 
-	if (guess(a) == FOUND_DEVICE) {
+	if (preload_guess(a) == FOUND_DEVICE) {
 		ret = on_device(nr, a, b, c, d, e, f);
 		if (ret != -ENOTTY)
 			return ret;
-		set_guess(a, FOUND_EPOLL);
+		preload_set_guess(a, FOUND_EPOLL);
 	}
 	return on_other(nr, a, b, c, d, e, f);
 }
@@ -238,7 +169,7 @@ long on_either(long nr, long a, long b, long c, long d, long e, long f)
 	long ret = on_whichever(nr, a, b, c, d, e, f);
 
 	if (REPORTING)
-		devepoll_report_call(nr, guess(a) == FOUND_DEVICE, ret);
+		devepoll_report_call(nr, preload_guess(a) == FOUND_DEVICE, ret);
 	return ret;
 }
 
@@ -258,18 +189,6 @@ long devepoll_preload_call(long nr, long a, long b, long c, long d, long e,
 			   long f)
 {
 	return on_either(nr, a, b, c, d, e, f);
-}
-
-int epoll_create(int size)
-{
-	if (size <= 0)
-		return preload_result(-EINVAL);
-	return preload_result(devepoll_preload_create(0));
-}
-
-int epoll_create1(int flags)
-{
-	return preload_result(devepoll_preload_create(flags));
 }
 
 int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)

@@ -5,8 +5,9 @@
  * where the one before it stopped.
  *
  * Needs root; $DEVEPOLL_KO, which has no signature; $DEVEPOLL_KO_SIGNED, signed
- * with a key that this kernel trusts; $DEVEPOLL_KO_STRANGER, signed with another;
- * $DEVEPOLL_KO_CHANGED, of which a byte was changed since it was signed.
+ * with a key that this kernel trusts; $DEVEPOLL_KO_STRANGER, signed with
+ * another one; $DEVEPOLL_KO_CHANGED, of which a byte was changed since it was
+ * signed.
  */
 #define _GNU_SOURCE
 #include <errno.h>

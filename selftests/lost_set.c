@@ -14,10 +14,11 @@ int lost_set_open(struct lost *l)
 static int change(int set, uint16_t op, const struct lost_way *way, int fd,
 		  uint64_t data, uint32_t events)
 {
+	/* The end is watched for its level. */
+	const bool edge = op != DEVEPOLL_DEL && events & EPOLLET;
 	const struct devepoll_change change = {
 		.op = op,
-		/* The end is watched for its level. */
-		.flags = op != DEVEPOLL_DEL && events & EPOLLET ? way->flags : 0,
+		.flags = edge ? way->flags : 0,
 		.fd = fd,
 		.events = events,
 		.data = data,

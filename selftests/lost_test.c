@@ -218,11 +218,11 @@ RING(ring, DEVEPOLL_TRUST);
 RING(ring_untrusted, 0);
 
 WAY(interface_of_2001, .consumers = 1, .open = classic_open,
-    .add = classic_add, .del = classic_del, .wait = classic_wait);
+	.add = classic_add, .del = classic_del, .wait = classic_wait);
 WAY(dev_poll, .consumers = 3, .open = devpoll_open, .add = classic_add,
-    .del = classic_del, .wait = devpoll_wait);
+	.del = classic_del, .wait = devpoll_wait);
 WAY(signals, .consumers = 2, .open = signal_open, .add = classic_add,
-    .del = classic_del, .wait = signal_wait);
+	.del = classic_del, .wait = signal_wait);
 
 FIXTURE_SETUP(lost)
 {

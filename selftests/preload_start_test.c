@@ -19,6 +19,7 @@
 #include "kselftest_harness.h"
 
 #include "helpers.h"
+#include "other_node.h"
 #include "preloaded.h"
 
 /* What a program that was started anew does; its exit status. */
@@ -265,13 +266,7 @@ FIXTURE_VARIANT_ADD(fallback, no_permission) {
 
 FIXTURE_SETUP(fallback)
 {
-	dev_t number = makedev(EVENTPOLL_MAJOR, variant->node_minor);
-
-	ASSERT_EQ(0, unshare(CLONE_NEWNS));
-	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
-	ASSERT_EQ(0, mount("none", "/dev", "tmpfs", 0, NULL));
-	if (variant->node_minor >= 0)
-		ASSERT_EQ(0, mknod(NODE, S_IFCHR | variant->mode, number));
+	ASSERT_EQ(0, other_node(variant->node_minor, variant->mode));
 	if (variant->error == EACCES)
 		ASSERT_EQ(0, setresuid(65534, 65534, 65534));
 }
@@ -318,11 +313,7 @@ TEST(set_keeps_the_mount_of_its_node)
 {
 	int set;
 
-	ASSERT_EQ(0, unshare(CLONE_NEWNS));
-	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
-	ASSERT_EQ(0, mount("none", "/dev", "tmpfs", 0, NULL));
-	ASSERT_EQ(0, mknod(NODE, S_IFCHR | 0666,
-			   makedev(EVENTPOLL_MAJOR, NODE_MINOR)));
+	ASSERT_EQ(0, other_node(NODE_MINOR, 0666));
 	set = epoll_create1(0);
 	EXPECT_TRUE(is_set_of_the_device(set));
 	EXPECT_EQ(-1, umount("/dev"));

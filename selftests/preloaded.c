@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "helpers.h"
+#include "other_node.h"
 #include "preloaded.h"
 
 static const char preload_name[] = "libdevepoll-preload.so";

@@ -9,9 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NODE		"/dev/epoll"
-#define NODE_MINOR	124
-
 /* The path of what is named from the folder of this program. */
 const char *beside_us(const char *name);
 

@@ -77,8 +77,8 @@ TEST_F(ring_closed, has_the_answer_of_a_file_that_stays_open)
 }
 
 /*
- * Its close was over before the answer came.  A module that takes the event back
- * soon after may escape this test: lost_test looks for that at length.
+ * Its close was over before the answer came.  A module that takes the event
+ * back soon after may escape this test: lost_test looks for that at length.
  */
 TEST_F(ring_closed, has_no_answer_of_a_file_that_was_closed_meanwhile)
 {

@@ -52,7 +52,8 @@ static int await_result(struct ring *ring)
 static int command_wait(struct lost *l, unsigned int consumer, uint64_t *data)
 {
 	struct devepoll_event out[LOST_OUT];
-	struct devepoll_wait_args args = wait_args(out, lost_room(consumer), -1);
+	struct devepoll_wait_args args =
+		wait_args(out, lost_room(consumer), -1);
 	struct ring *ring = ring_of(consumer);
 	int i, n;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Clients on the loopback, and the kernel's counts of system calls. */
+/*
+ * Bursts of clients on the loopback, whose messages a server echoes, and the
+ * kernel's counts of system calls.
+ */
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
@@ -15,6 +18,8 @@
 #include "burst.h"
 
 #define TRACEFS		"/sys/kernel/tracing"
+
+struct burst_done burst_done;
 
 struct sockaddr_in listen_on_loopback(int *listener, int backlog)
 {
@@ -33,13 +38,49 @@ struct sockaddr_in listen_on_loopback(int *listener, int backlog)
 	return addr;
 }
 
-int connect_to(const struct sockaddr_in *addr)
+static int connect_to(const struct sockaddr_in *addr)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, sizeof(*addr)))
 		err(1, "connect");
 	return fd;
+}
+
+void burst_accept(int listener, void (*watch)(int fd))
+{
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
+		watch(fd);
+		burst_done.accepted++;
+	}
+	if (errno != EAGAIN)
+		err(1, "accept4");
+}
+
+void burst_run(const struct sockaddr_in *addr,
+	       void (*serve)(const int *done, int goal))
+{
+	int i, message, fds[BURST_CLIENTS];
+	char byte = 'x';
+
+	burst_done = (struct burst_done){ 0 };
+	for (i = 0; i < BURST_CLIENTS; i++)
+		fds[i] = connect_to(addr);
+	serve(&burst_done.accepted, BURST_CLIENTS);
+	for (message = 1; message <= BURST_MESSAGES; message++) {
+		for (i = 0; i < BURST_CLIENTS; i++)
+			if (write(fds[i], &byte, 1) != 1)
+				err(1, "write");
+		serve(&burst_done.answered, message * BURST_CLIENTS);
+		for (i = 0; i < BURST_CLIENTS; i++)
+			if (read(fds[i], &byte, 1) != 1 || byte != 'x')
+				err(1, "read");
+	}
+	for (i = 0; i < BURST_CLIENTS; i++)
+		close(fds[i]);
+	serve(&burst_done.closed, BURST_CLIENTS);
 }
 
 int counter_open(const char *filter)

@@ -2,11 +2,8 @@
 /*
  * Counts the system calls that a small echo server makes to learn of events and
  * to change what it watches: on epoll, on the extended interface, and with a
- * ring.  The kernel counts them, by its tracepoint for system calls.
- *
- * BURSTS times, CLIENTS clients connect, send MESSAGES messages each, and
- * close.  Clients and server take turns in one thread, so that each run has the
- * same calls, and the server never comes too early.
+ * ring.  The kernel counts them, by its tracepoint for system calls.  burst.h
+ * says what the clients do.
  *
  * usage: calls      as root, with the module loaded
  */
@@ -16,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,9 +20,6 @@
 
 #include "burst.h"
 
-#define BURSTS		3
-#define CLIENTS		20
-#define MESSAGES	3
 #define MAX_EVENTS	64
 
 /* One way to watch files; the handler gets the fd of each event. */
@@ -41,10 +34,10 @@ struct way {
 
 static int set, listener;
 static const struct way *way;
-/* What the server has done: it ends its turn when it has done all. */
-static int accepted, answered, closed;
 /* Counters of the kernel: all calls for events, and those that change. */
 static int all, changing;
+/* How often the server waited for messages. */
+static int message_waits;
 
 static void handle(int fd);
 
@@ -98,7 +91,7 @@ static void close_set(void)
 
 /* The extended interface: the changes ride on the next wait. */
 
-static struct devepoll_change changes[CLIENTS + 1];
+static struct devepoll_change changes[BURST_CLIENTS + 1];
 static unsigned int nr_changes, updates;
 
 static void extended_open(void)
@@ -182,31 +175,19 @@ static const struct way ways[] = {
 
 /* The server */
 
-static void accept_all(void)
-{
-	int fd;
-
-	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-		way->add(fd);
-		accepted++;
-	}
-	if (errno != EAGAIN)
-		err(1, "accept4");
-}
-
 static void handle(int fd)
 {
 	char buffer[256];
 	ssize_t n;
 
 	if (fd == listener) {
-		accept_all();
+		burst_accept(listener, way->add);
 		return;
 	}
 	while ((n = read(fd, buffer, sizeof(buffer))) > 0) {
 		if (write(fd, buffer, n) != n)
 			err(1, "write");
-		answered++;
+		burst_done.answered++;
 	}
 	if (n < 0) {
 		if (errno != EAGAIN)
@@ -216,18 +197,8 @@ static void handle(int fd)
 	if (way->remove)
 		way->remove(fd);
 	close(fd);
-	closed++;
+	burst_done.closed++;
 }
-
-static void serve(const int *done, int goal)
-{
-	while (*done < goal)
-		way->wait();
-	if (*done != goal)
-		errx(1, "%s: %d instead of %d", way->name, *done, goal);
-}
-
-/* The clients */
 
 /* Calls that only wait, or both wait and change. */
 static int waits_until_now(void)
@@ -235,39 +206,22 @@ static int waits_until_now(void)
 	return counter_read(all) - counter_read(changing) - (int)updates;
 }
 
-/* Returns how often the server waited for the messages. */
-static int one_burst(const struct sockaddr_in *addr)
+static void serve(const int *done, int goal)
 {
-	int i, message, before, waits, fds[CLIENTS];
-	char byte = 'x';
+	int before = waits_until_now();
 
-	accepted = 0;
-	answered = 0;
-	closed = 0;
-	for (i = 0; i < CLIENTS; i++)
-		fds[i] = connect_to(addr);
-	serve(&accepted, CLIENTS);
-	before = waits_until_now();
-	for (message = 1; message <= MESSAGES; message++) {
-		for (i = 0; i < CLIENTS; i++)
-			if (write(fds[i], &byte, 1) != 1)
-				err(1, "write");
-		serve(&answered, message * CLIENTS);
-		for (i = 0; i < CLIENTS; i++)
-			if (read(fds[i], &byte, 1) != 1 || byte != 'x')
-				err(1, "read");
-	}
-	waits = waits_until_now() - before;
-	for (i = 0; i < CLIENTS; i++)
-		close(fds[i]);
-	serve(&closed, CLIENTS);
-	return waits;
+	while (*done < goal)
+		way->wait();
+	if (*done != goal)
+		errx(1, "%s: %d instead of %d", way->name, *done, goal);
+	if (done == &burst_done.answered)
+		message_waits += waits_until_now() - before;
 }
 
 int main(void)
 {
-	int i, burst, waits_before, changing_before, messages;
-	struct sockaddr_in addr = listen_on_loopback(&listener, CLIENTS);
+	int i, burst, changed, waits_before, changing_before;
+	struct sockaddr_in addr = listen_on_loopback(&listener, BURST_CLIENTS);
 	char filter[256];
 
 	snprintf(filter, sizeof(filter), "id==%d", SYS_epoll_ctl);
@@ -279,7 +233,7 @@ int main(void)
 	all = counter_open(filter);
 
 	printf("%d bursts of %d connections with %d messages each\n", BURSTS,
-	       CLIENTS, MESSAGES);
+	       BURST_CLIENTS, BURST_MESSAGES);
 	for (i = 0; i < (int)(sizeof(ways) / sizeof(ways[0])); i++) {
 		way = &ways[i];
 		way->open();
@@ -287,13 +241,13 @@ int main(void)
 		changing_before = counter_read(changing);
 		waits_before = waits_until_now();
 		way->add(listener);
-		messages = 0;
+		message_waits = 0;
 		for (burst = 0; burst < BURSTS; burst++)
-			messages += one_burst(&addr);
+			burst_run(&addr, serve);
+		changed = counter_read(changing) - changing_before + updates;
 		printf("%s: %d changes, %d waits, %d of them for messages\n",
-		       way->name,
-		       (int)counter_read(changing) - changing_before + (int)updates,
-		       waits_until_now() - waits_before, messages);
+		       way->name, changed, waits_until_now() - waits_before,
+		       message_waits);
 		fflush(stdout);
 		way->close();
 	}

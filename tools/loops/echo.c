@@ -3,18 +3,14 @@
  * Counts the system calls and the instructions of an echo server on an event
  * loop: on epoll, and on the device by the backend of this folder.
  *
- * BURSTS times, CLIENTS clients connect, send MESSAGES messages each, and
- * close.  Clients and server take turns in one thread, so that each run has the
- * same work.  Only the server's turns are counted; a nanosecond is an
- * instruction in a guest that counts them.
+ * burst.h says what the clients do.  Only the server's turns are counted; a
+ * nanosecond is an instruction in a guest that counts them.
  *
  * usage: echo_loop      as root, with the module loaded
  */
 #include <err.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,29 +19,16 @@
 #include "burst.h"
 #include "echo.h"
 
-#define BURSTS		3
-#define CLIENTS		20
-#define MESSAGES	3
-
 static int listener;
-/* What the server has done: it ends its turn when it has done all. */
-static int accepted, answered, closed;
 /* Counters of the kernel: the calls for events, and all calls. */
 static int event_calls, all_calls;
 static uint64_t instructions, calls_for_events, calls;
 
-static void accept_all(void)
+static void watch(int fd)
 {
-	int fd;
-
-	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-		if (fd >= ECHO_FDS)
-			errx(1, "too many fds");
-		echo_loop.watch(fd);
-		accepted++;
-	}
-	if (errno != EAGAIN)
-		err(1, "accept4");
+	if (fd >= ECHO_FDS)
+		errx(1, "too many fds");
+	echo_loop.watch(fd);
 }
 
 void echo_readable(int fd)
@@ -54,19 +37,19 @@ void echo_readable(int fd)
 	ssize_t n;
 
 	if (fd == listener) {
-		accept_all();
+		burst_accept(listener, watch);
 		return;
 	}
 	n = read(fd, buffer, sizeof(buffer));
 	if (n > 0) {
 		if (write(fd, buffer, n) != n)
 			err(1, "write");
-		answered++;
+		burst_done.answered++;
 		return;
 	}
 	echo_loop.forget(fd);
 	close(fd);
-	closed++;
+	burst_done.closed++;
 }
 
 static uint64_t now(void)
@@ -79,9 +62,10 @@ static uint64_t now(void)
 
 static void serve(const int *done, int goal)
 {
-	uint64_t begin, events = counter_read(event_calls), all = counter_read(all_calls);
+	uint64_t events = counter_read(event_calls);
+	uint64_t all = counter_read(all_calls);
+	uint64_t begin = now();
 
-	begin = now();
 	while (*done < goal)
 		echo_loop.turn();
 	instructions += now() - begin;
@@ -90,31 +74,6 @@ static void serve(const int *done, int goal)
 	calls_for_events += counter_read(event_calls) - events;
 	if (*done != goal)
 		errx(1, "%d instead of %d", *done, goal);
-}
-
-static void one_burst(const struct sockaddr_in *addr)
-{
-	int i, message, fds[CLIENTS];
-	char byte = 'x';
-
-	accepted = 0;
-	answered = 0;
-	closed = 0;
-	for (i = 0; i < CLIENTS; i++)
-		fds[i] = connect_to(addr);
-	serve(&accepted, CLIENTS);
-	for (message = 1; message <= MESSAGES; message++) {
-		for (i = 0; i < CLIENTS; i++)
-			if (write(fds[i], &byte, 1) != 1)
-				err(1, "write");
-		serve(&answered, message * CLIENTS);
-		for (i = 0; i < CLIENTS; i++)
-			if (read(fds[i], &byte, 1) != 1 || byte != 'x')
-				err(1, "read");
-	}
-	for (i = 0; i < CLIENTS; i++)
-		close(fds[i]);
-	serve(&closed, CLIENTS);
 }
 
 static void measure(const struct sockaddr_in *addr, int on_device)
@@ -127,7 +86,7 @@ static void measure(const struct sockaddr_in *addr, int on_device)
 	calls_for_events = 0;
 	echo_loop.watch(listener);
 	for (burst = 0; burst < BURSTS; burst++)
-		one_burst(addr);
+		burst_run(addr, serve);
 	echo_loop.forget(listener);
 	echo_loop.close();
 	printf("%-10s%-12s%22llu%14llu%14llu\n", echo_loop.name, backend,
@@ -138,7 +97,7 @@ static void measure(const struct sockaddr_in *addr, int on_device)
 
 int main(void)
 {
-	struct sockaddr_in addr = listen_on_loopback(&listener, CLIENTS);
+	struct sockaddr_in addr = listen_on_loopback(&listener, BURST_CLIENTS);
 	char filter[256];
 
 	snprintf(filter, sizeof(filter),

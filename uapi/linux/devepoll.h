@@ -145,9 +145,9 @@ struct evpoll_packed {
  * The same node takes a second group of requests.  The first use of an instance
  * decides which interface it has, and requests of the other interface fail with
  * EBUSY from then on.  EP_ALLOC makes it an instance of the 2001 interface; the
- * first DEVEPOLL_CTL, DEVEPOLL_WAIT or DEVEPOLL_RING, or the first call of epoll
- * by the fadvise entry, makes it one of the extended interface.
- * A request that fails does not decide the interface, and neither do changes of
+ * first DEVEPOLL_CTL, DEVEPOLL_WAIT or DEVEPOLL_RING, or the first call of
+ * epoll by the fadvise entry, makes it one of the extended interface.  A
+ * request that fails does not decide the interface, and neither do changes of
  * which none took effect.
  *
  * Events and modes are those of epoll_ctl(2): an fd is level-triggered by

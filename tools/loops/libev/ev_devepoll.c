@@ -166,7 +166,7 @@ static void devepoll_poll(EV_P_ ev_tstamp timeout)
 		ev_syserr("(libev) devepoll_events_update_wait");
 	}
 	for (i = 0; i < n; i++)
-		devepoll_feed(EV_A_ &d->events[i]);
+		devepoll_feed(EV_A_ d->events + i);
 	devepoll_feed_always(EV_A);
 	if (n == (int)d->max_events) {
 		ev_free(d->events);
@@ -180,7 +180,7 @@ inline_size int devepoll_init(EV_P_ int flags)
 	backend_fd = devepoll_events_open(0);
 	if (backend_fd < 0)
 		return 0;
-	backend_mintime = EV_TS_CONST(1e-9);
+	backend_mintime = EV_TS_CONST(0.000000001);
 	backend_modify = devepoll_modify;
 	backend_poll = devepoll_poll;
 	devepoll = ev_malloc(sizeof(*devepoll));

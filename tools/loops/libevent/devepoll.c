@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * A backend of libevent for /dev/epoll.  libevent.patch puts it into the list of
- * backends, before epoll.
+ * A backend of libevent for /dev/epoll.  libevent.patch puts it into the list
+ * of backends, before epoll.
  *
  * libevent's list of changes collects what a turn of the loop changes, and the
  * wait makes the changes.  An fd whose last event was deleted stays in the set
- * at first: most of them are closed after that, and leave it by themselves.  One
- * that stays open is removed with the next wait after an event that nobody
+ * at first: most of them are closed after that, and leave it by themselves.
+ * One that stays open is removed with the next wait after an event that nobody
  * wants.
  */
 #include "event2/event-config.h"

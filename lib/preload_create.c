@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * libdevepoll-preload.so: instances are created on the device or, if it can't be
+ * opened, on epoll.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+
+#include "entry.h"
+#include "preload.h"
+#include "preload_guess.h"
+#include "preload_report.h"
+#include "preload_ring.h"
+#include "preload_settings.h"
+
+/**
+ * devepoll_preload_create() - epoll_create1(2)
+ * @flags: as for epoll_create1(2)
+ *
+ * Return: as epoll_create1(2), with a negative errno, or an error of open(2).
+ */
+long devepoll_preload_create(int flags)
+{
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+	long err, fd;
+
+	if (flags & ~EPOLL_CLOEXEC)
+		return -EINVAL;
+	fd = devepoll_entry_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
+	if (fd >= 0) {
+		preload_found_device(fd);
+		if (REPORTING)
+			devepoll_report_create(0);
+		if (devepoll_setting(SETTING_RING))
+			devepoll_preload_ring_open(fd);
+		return fd;
+	}
+	err = fd;
+	if (devepoll_setting(SETTING_NO_FALLBACK))
+		return err;
+
+	fd = raw_call(SYS_epoll_create1, flags, 0, 0, 0, 0, 0);
+	if (fd < 0)
+		return fd;
+	preload_set_guess(fd, FOUND_EPOLL);
+	if (REPORTING)
+		devepoll_report_create(-err);
+	devepoll_tell_once(&told, DEVEPOLL_NODE, -err, "using epoll instead");
+	return fd;
+}
+
+int epoll_create(int size)
+{
+	if (size <= 0)
+		return preload_result(-EINVAL);
+	return preload_result(devepoll_preload_create(0));
+}
+
+int epoll_create1(int flags)
+{
+	return preload_result(devepoll_preload_create(flags));
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * What an fd number last referred to.  This only decides which call is tried
+ * first, so several numbers may share an element, and stores may be lost.
+ */
+#ifndef DEVEPOLL_PRELOAD_GUESS_H
+#define DEVEPOLL_PRELOAD_GUESS_H
+
+#include <stdatomic.h>
+
+#include "internal.h"
+#include "uring.h"
+
+enum found {
+	FOUND_NOTHING,
+	FOUND_DEVICE,
+	FOUND_EPOLL,
+};
+
+#define PRELOAD_GUESSES	1024
+
+DEVEPOLL_HIDDEN extern atomic_uchar devepoll_preload_guesses[PRELOAD_GUESSES];
+
+static inline atomic_uchar *preload_guess_place(int epfd)
+{
+	return &devepoll_preload_guesses[(unsigned int)epfd % PRELOAD_GUESSES];
+}
+
+static inline enum found preload_guess(int epfd)
+{
+	return atomic_load_explicit(preload_guess_place(epfd),
+				    memory_order_relaxed);
+}
+
+static inline void preload_set_guess(int epfd, enum found found)
+{
+	atomic_store_explicit(preload_guess_place(epfd), found,
+			      memory_order_relaxed);
+}
+
+/* It was opened here, inherited over execve(2), or received by a socket. */
+static inline void preload_found_device(int epfd)
+{
+	devepoll_uring_expect_sets();
+	preload_set_guess(epfd, FOUND_DEVICE);
+}
+
+#endif /* DEVEPOLL_PRELOAD_GUESS_H */
