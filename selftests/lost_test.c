@@ -217,12 +217,13 @@ EXTENDED(nested, EPOLLIN, .open = nested_open, .wait = nested_wait);
 RING(ring, DEVEPOLL_TRUST);
 RING(ring_untrusted, 0);
 
-WAY(interface_of_2001, .consumers = 1, .open = classic_open,
-	.add = classic_add, .del = classic_del, .wait = classic_wait);
-WAY(dev_poll, .consumers = 3, .open = devpoll_open, .add = classic_add,
-	.del = classic_del, .wait = devpoll_wait);
-WAY(signals, .consumers = 2, .open = signal_open, .add = classic_add,
-	.del = classic_del, .wait = signal_wait);
+#define CLASSIC(id, consumers_, open_, wait_)				\
+	WAY(id, .consumers = consumers_, .open = open_,			\
+	    .add = classic_add, .del = classic_del, .wait = wait_)
+
+CLASSIC(interface_of_2001, 1, classic_open, classic_wait);
+CLASSIC(dev_poll, 3, devpoll_open, devpoll_wait);
+CLASSIC(signals, 2, signal_open, signal_wait);
 
 FIXTURE_SETUP(lost)
 {
