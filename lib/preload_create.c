@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * libdevepoll-preload.so: instances are created on the device or, if it can't be
+ * libdevepoll-preload.so: creates instances on the device or, if it can't be
  * opened, on epoll.
  */
 #include <errno.h>

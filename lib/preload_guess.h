@@ -19,7 +19,8 @@ enum found {
 
 #define PRELOAD_GUESSES	1024
 
-DEVEPOLL_HIDDEN extern atomic_uchar devepoll_preload_guesses[PRELOAD_GUESSES];
+extern DEVEPOLL_HIDDEN
+atomic_uchar devepoll_preload_guesses[PRELOAD_GUESSES];
 
 static inline atomic_uchar *preload_guess_place(int epfd)
 {
