@@ -5,8 +5,8 @@
 # usage: deps.sh [--list] [--only] [GROUP...]
 #
 # The groups are base (always, unless --only), bench, deep, demo, docs,
-# experiment, lint, npm, packages, perf, pip, rust.  With --list, it prints the names
-# and installs nothing.
+# experiment, lint, npm, packages, perf, pip, rust.  With --list, it prints the
+# names and installs nothing.
 #
 # Prints nothing if all packages are installed.  The lists of the groups, below,
 # are the only place in the tree that names packages of the host.
