@@ -38,16 +38,22 @@ static void host_construct(void *memory)
 	host->item.hosted = true;
 }
 
+/* How many hosts a set may have ahead: more as it grows. */
+static u32 host_ahead(const struct dep_instance *inst)
+{
+	return clamp_t(u32, READ_ONCE(inst->nr_items) / DEP_STASH_PART, 1,
+		       DEP_STASH_MOST);
+}
+
 /*
  * Allocates as many hosts at once as the set will soon need if it grows as
  * before.  Returns one of them, or NULL; the others go to the stash.
  */
-static noinline struct dep_item *host_fill_stash(struct dep_instance *inst)
+static struct dep_item *host_fill_stash(struct dep_instance *inst)
 {
 	struct dep_host *hosts[DEP_STASH_MOST] DEP_UNINITIALIZED;
-	u32 i, nr = READ_ONCE(inst->nr_items) / DEP_STASH_PART;
+	u32 i, nr = host_ahead(inst);
 
-	nr = min_t(u32, nr, DEP_STASH_MOST);
 	/* If there is no memory for so many, there may be for one. */
 	if (nr < 2 || !kmem_cache_alloc_bulk(host_cache, GFP_KERNEL, nr,
 					     (void **)hosts)) {
@@ -61,6 +67,30 @@ static noinline struct dep_item *host_fill_stash(struct dep_instance *inst)
 	return &hosts[0]->item;
 }
 
+/* Takes all hosts that were given back. */
+static struct dep_item *host_take_returned(struct dep_instance *inst)
+{
+	struct dep_item *first = inst->returned.first;
+
+	lockdep_assert_held(&inst->lock);
+	inst->returned = (struct dep_returned) {};
+	return first;
+}
+
+/* Takes an item out of what was given back, or allocates it. */
+static noinline struct dep_item *host_refill(struct dep_instance *inst)
+{
+	struct dep_item *item;
+
+	spin_lock_irq(&inst->lock);
+	item = host_take_returned(inst);
+	spin_unlock_irq(&inst->lock);
+	if (!item)
+		return host_fill_stash(inst);
+	inst->stash = item->peer;
+	return item;
+}
+
 static struct dep_item *host_new_item(struct dep_instance *inst, bool first)
 {
 	struct dep_item *item = inst->stash;
@@ -69,9 +99,22 @@ static struct dep_item *host_new_item(struct dep_instance *inst, bool first)
 	if (unlikely(!first))
 		return kmem_cache_alloc(item_cache, GFP_KERNEL);
 	if (unlikely(!item))
-		return host_fill_stash(inst);
+		return host_refill(inst);
 	inst->stash = item->peer;
 	return item;
+}
+
+/* Frees hosts that were given back, or allocated ahead. */
+static noinline void host_free_all(struct dep_item *first)
+{
+	void *hosts[DEP_STASH_MOST] DEP_UNINITIALIZED;
+	struct dep_item *item;
+	size_t nr = 0;
+
+	for (item = first; item; item = item->peer)
+		hosts[nr++] = dep_host_of(item);
+	if (nr)
+		kmem_cache_free_bulk(host_cache, nr, hosts);
 }
 
 /**
@@ -82,25 +125,24 @@ static struct dep_item *host_new_item(struct dep_instance *inst, bool first)
  */
 void dep_host_empty_stash(struct dep_instance *inst)
 {
-	struct dep_item *item;
+	struct dep_item *returned;
 
 	lockdep_assert_held(&inst->mtx);
-	while ((item = inst->stash)) {
-		inst->stash = item->peer;
-		kmem_cache_free(host_cache, dep_host_of(item));
-	}
+	host_free_all(inst->stash);
+	inst->stash = NULL;
+	spin_lock_irq(&inst->lock);
+	returned = host_take_returned(inst);
+	spin_unlock_irq(&inst->lock);
+	host_free_all(returned);
 }
 
-/* Frees the memory of an item, unless others have their watch there. */
-static void host_free_item(struct dep_item *item)
+/* Does the host of an item, which has one, go with it? */
+static bool host_goes(struct dep_item *item)
 {
 	struct dep_host *host = dep_host_of(item);
 
-	if (unlikely(!item->hosted))
-		kmem_cache_free(item_cache, item);
-	else if (likely(!atomic_read(&host->watch.users)) ||
-		 atomic_dec_and_test(&host->watch.users))
-		kmem_cache_free(host_cache, host);
+	return likely(!atomic_read(&host->watch.users)) ||
+	       atomic_dec_and_test(&host->watch.users);
 }
 
 /**
@@ -159,11 +201,8 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	return item;
 }
 
-/**
- * dep_item_free() - free an item
- * @item: unhooked and on no watch; it was uncharged when it was unhooked
- */
-void dep_item_free(struct dep_item *item)
+/* Frees what an item has beside its memory. */
+static void item_end(struct dep_item *item)
 {
 	struct dep_extra *extra = dep_item_extra(item);
 
@@ -172,7 +211,49 @@ void dep_item_free(struct dep_item *item)
 	dep_fdmap_free_leaf(item->leaf);
 	if (extra)
 		extra->retire(extra);
-	host_free_item(item);
+}
+
+/**
+ * dep_item_free() - free an item
+ * @item: unhooked and on no watch; it was uncharged when it was unhooked
+ */
+void dep_item_free(struct dep_item *item)
+{
+	item_end(item);
+	if (unlikely(!item->hosted))
+		kmem_cache_free(item_cache, item);
+	else if (host_goes(item))
+		kmem_cache_free(host_cache, dep_host_of(item));
+}
+
+/**
+ * dep_item_recycle() - free an item, or keep its host for the next add
+ * @item: as for dep_item_free()
+ *
+ * Context: process, with a reference on the set's file.
+ */
+void dep_item_recycle(struct dep_item *item)
+{
+	struct dep_item *surplus = NULL;
+	struct dep_instance *inst;
+
+	if (unlikely(!item->hosted)) {
+		dep_item_free(item);
+		return;
+	}
+	inst = item->inst;
+	item_end(item);
+	if (unlikely(!host_goes(item)))
+		return;
+	spin_lock_irq(&inst->lock);
+	if (inst->returned.nr >= host_ahead(inst))
+		surplus = host_take_returned(inst);
+	item->peer = inst->returned.first;
+	inst->returned.first = item;
+	inst->returned.nr++;
+	spin_unlock_irq(&inst->lock);
+	if (unlikely(surplus))
+		host_free_all(surplus);
 }
 
 /**

@@ -54,6 +54,7 @@ static inline void dep_host_share(struct dep_watch *watch)
 struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 			      int fd, u16 events, bool first);
 void dep_item_free(struct dep_item *item);
+void dep_item_recycle(struct dep_item *item);
 void dep_item_discard(struct dep_item *item);
 void dep_host_empty_stash(struct dep_instance *inst);
 struct dep_watch *dep_host_new_watch(void);

@@ -60,7 +60,7 @@ void dep_instance_free(struct dep_instance *inst)
 {
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items || inst->interest.charged);
-	WARN_ON_ONCE(inst->stash);
+	WARN_ON_ONCE(inst->stash || inst->returned.first);
 	WARN_ON_ONCE(inst->nr_waiters || !list_empty(&inst->woken));
 	WARN_ON_ONCE(inst->coming);
 	WARN_ON_ONCE(!list_empty(&inst->ready));

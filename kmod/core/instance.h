@@ -149,8 +149,13 @@
  * it stays where it is, with a watch and no item, until the last of these
  * leaves: wake functions and the table lead to the watch, so it can't move.
  *
- * The stash of an instance (M) owns hosts that were allocated ahead; an add
- * takes them out, and the close of the instance, or EP_FREE, frees the rest.
+ * The stash of an instance (M) owns hosts that were allocated ahead, and
+ * dep_instance.returned (L) those that removed items have left; an add takes
+ * them out.  What is too much, for the items that the set still has, is freed
+ * at once, and the rest by the close of the instance, or EP_FREE.  No grace
+ * period has to pass before a host is used again: nobody walks anything under
+ * RCU here, and whoever frees an item or ends a watch has waited for the wake
+ * functions that may have it ("Handshakes with the outside").
  *
  * A watch lives from its first item to its last: it is armed before anyone can
  * find it, put into the table under B, found under B, stays there while its
@@ -307,6 +312,7 @@
  * @room: M+L: how many items there may be; 0 when nothing is allocated
  * @stash: M: items that are allocated and not used yet, linked by
  *	dep_item.peer; each in a host
+ * @returned: more of them, which items that were removed have left
  * @ask_seq: M: odd while files are polled and their items are on no list; read
  *	without a lock
  * @polled: L: a task may sleep on @poll_queue
@@ -371,6 +377,7 @@ struct dep_instance {
 	u32 ask_seq;
 	struct dep_ring *ring;
 	struct dep_item *stash;
+	struct dep_returned returned;
 	bool polled;
 	__poll_t poll_wake;
 	struct dep_waiters sure;

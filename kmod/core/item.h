@@ -85,7 +85,7 @@ struct dep_extra {
  * @owner_born: L (written under M+L): when it began, since numbers and
  *	addresses are reused
  * @peer: L, while hooked: the next item of the same number, of another file;
- *	M, in dep_instance.stash: the next one there
+ *	in dep_instance.stash (M) or .returned (L): the next one there
  * @leaf: the owner's, once unhooked: what to free with the item, or NULL
  * @nest: L: with DEP_MODE_NEST: the place of that set in this one
  * @extra: const: otherwise: what its sink keeps beside it, or NULL

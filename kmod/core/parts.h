@@ -62,6 +62,16 @@ struct dep_stats {
 };
 
 /**
+ * struct dep_returned - hosts that removed items gave back, for the next adds
+ * @first: L: the item of the first, linked by dep_item.peer, or NULL
+ * @nr: L: how many they are
+ */
+struct dep_returned {
+	struct dep_item *first;
+	u32 nr;
+};
+
+/**
  * struct dep_area - pages for results of the extended interface, or of
  * /dev/poll
  * @pages: P until set, then const; in a set of /dev/poll P, and not changed

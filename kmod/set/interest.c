@@ -28,7 +28,7 @@ void dep_item_drop(struct dep_item *item, bool tell)
 
 	dep_watch_detach(item);
 	if (!tell || !(item->mode & DEP_MODE_TELL_CLOSED)) {
-		dep_item_free(item);
+		dep_item_recycle(item);
 		return;
 	}
 	spin_lock_irq(&inst->lock);

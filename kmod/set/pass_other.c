@@ -170,7 +170,7 @@ void dep_pass_drop(struct dep_pass *pass, struct dep_ask *ask)
 	}
 	dep_watch_detach(item);
 	if (ask->sent || !(item->mode & DEP_MODE_TELL_CLOSED)) {
-		dep_item_free(item);
+		dep_item_recycle(item);
 		return;
 	}
 	item->pass = 0;
