@@ -211,7 +211,7 @@ static void queue_on(struct file *file, wait_queue_head_t *head,
 }
 
 /**
- * dep_watch_queue_not() - called by ->poll() when the watch is queued already
+ * dep_watch_queue_not() - called by ->poll() of a set that the watch waits on
  * @file: the file
  * @head: one of its wait queues
  * @table: the argument of ->poll()
@@ -252,7 +252,8 @@ int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
 {
 	struct dep_arming arming = { .watch = watch };
 
-	might_sleep();
+	/* Only to check, as in dep_watch_arm(). */
+	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
 	/* Once it is in the table, the caller's item keeps it there. */
 	if (!hlist_unhashed_lockless(&watch->node))
 		arming.bucket = dep_watch_bucket(watch->file);

@@ -54,6 +54,7 @@ bool dep_watch_is_arming(const poll_table *table);
  * Some files queue a poller, or note that there is one, only for the events
  * asked for: a datagram socket wakes a sender that asked for EPOLLOUT.  The
  * file learns of a change of the mode alone, too, but nothing is queued for it.
+ * Only a set has to know who polls it: dep_watch_is_arming().
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;
@@ -65,10 +66,12 @@ static __always_inline int dep_watch_arm(struct dep_item *item, u16 *ready)
 	poll_table table DEP_UNINITIALIZED;
 
 	lockdep_assert_held(&item->inst->mtx);
-	might_sleep();
+	/* Only to check: who takes the mutex has just yielded if need be. */
+	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
 	if (unlikely(item->events & ~item->armed))
 		return dep_watch_arm_more(item, ready);
-	init_poll_funcptr(&table, dep_watch_queue_not);
+	init_poll_funcptr(&table, item->mode & DEP_MODE_NEST ?
+				  dep_watch_queue_not : NULL);
 	table._key = dep_item_key(item);
 	*ready = (__force u16)vfs_poll(item->file, &table);
 	return 0;
