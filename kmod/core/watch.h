@@ -11,14 +11,16 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 
+struct file;
+
 /**
  * struct dep_wait - our entry in one wait queue of a watched file
- * @entry: the entry; protected by the lock of the wait queue
+ * @entry: the entry; protected by the lock of the wait queue.  Its ->private
+ *	is const: in the first of a watch the file, and else the watch
  * @head: the wait queue; NULL before use and after POLLFREE
  * @next: B: the next entry of the watch
  */
 struct dep_wait {
-	/* Its ->private is const: the watch. */
 	wait_queue_entry_t entry;
 	wait_queue_head_t *head;
 	struct dep_wait *next;
@@ -29,9 +31,9 @@ struct dep_wait {
  *
  * Until it is in the table nobody else can see it, and B is not needed.
  *
- * @node: B: in the table; unhashed once the file is gone; whether it is in the
- *	table is also read without B by who has an item there
- * @file: const: the key
+ * The file, which is the key, is in @wait: see dep_watch_file().
+ *
+ * @next: B: in the table: the next of its bucket
  * @lock: lock number 5
  * @users: who is in the memory of the watch: see dep_host_share()
  * @nr_items: B: length of @items; read without it as a hint
@@ -40,19 +42,32 @@ struct dep_wait {
  *	are exclusive
  * @items: B+W, but a wake function rotates it under W alone: the items of all
  *	instances
+ * @in_table: B: no more once the file is gone; also read without B by who has
+ *	an item there
  * @wait: B: the first entry; most files need no other
  */
 struct dep_watch {
-	struct hlist_node node;
-	struct file *file;
+	struct dep_watch *next;
 	/* W: the items, for a wake-up; nests L. */
 	spinlock_t lock;
 	atomic_t users;
-	u32 nr_items;
+	u16 nr_items;
 	u16 nr_waits;
 	u16 nr_exclusive;
+	bool in_table;
 	struct list_head items;
 	struct dep_wait wait;
 };
+
+/**
+ * dep_watch_file() - the file of a watch
+ * @watch: the watch
+ *
+ * Return: the file, which may be gone: a key.
+ */
+static inline struct file *dep_watch_file(const struct dep_watch *watch)
+{
+	return watch->wait.entry.private;
+}
 
 #endif /* DEVEPOLL_WATCH_H */

@@ -4,18 +4,18 @@
 #define DEVEPOLL_BUCKET_H
 
 #include <linux/hash.h>
-#include <linux/list.h>
 #include <linux/spinlock.h>
 
+struct dep_watch;
 struct file;
 
 /**
  * struct dep_bucket - one bucket of the table of watches
- * @watches: B: the watches; the first pointer is also read without the lock
+ * @watches: B: the first watch, or NULL; also read without the lock
  * @lock: lock number 3
  */
 struct dep_bucket {
-	struct hlist_head watches;
+	struct dep_watch *watches;
 	/* B: the bucket; nests wait-queue heads, W and L. */
 	spinlock_t lock;
 };
@@ -47,7 +47,7 @@ static inline struct dep_bucket *dep_watch_bucket(const struct file *file)
 static inline bool dep_watch_maybe(const struct file *file)
 {
 	/* Pairs with smp_mb() in dep_watch_detach(). */
-	return smp_load_acquire(&dep_watch_bucket(file)->watches.first);
+	return smp_load_acquire(&dep_watch_bucket(file)->watches);
 }
 
 #endif /* DEVEPOLL_BUCKET_H */

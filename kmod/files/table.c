@@ -23,11 +23,22 @@ static struct dep_watch *bucket_find(struct dep_bucket *bucket,
 	struct dep_watch *watch;
 
 	lockdep_assert_held(&bucket->lock);
-	hlist_for_each_entry(watch, &bucket->watches, node) {
-		if (watch->file == file)
-			return watch;
+	for (watch = bucket->watches; watch; watch = watch->next) {
+		if (dep_watch_file(watch) == file)
+			break;
 	}
-	return NULL;
+	return watch;
+}
+
+static void bucket_remove(struct dep_bucket *bucket, struct dep_watch *watch)
+{
+	struct dep_watch **at = &bucket->watches;
+
+	lockdep_assert_held(&bucket->lock);
+	while (*at != watch)
+		at = &(*at)->next;
+	WRITE_ONCE(*at, watch->next);
+	WRITE_ONCE(watch->in_table, false);
 }
 
 /**
@@ -66,11 +77,10 @@ static struct dep_watch *watch_new(struct dep_item *item)
 		watch = dep_host_new_watch();
 	if (unlikely(!watch))
 		return NULL;
-	INIT_HLIST_NODE(&watch->node);
-	watch->file = item->file;
+	watch->in_table = false;
 	spin_lock_init(&watch->lock);
 	watch->nr_waits = 1;
-	dep_wait_init(&watch->wait, watch);
+	dep_wait_init(&watch->wait, dep_watch_wake, item->file);
 	return watch;
 }
 
@@ -164,14 +174,16 @@ static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
 /* Returns false if the file got another watch meanwhile. */
 static bool watch_publish(struct dep_watch *watch, struct dep_item *item)
 {
-	struct dep_bucket *bucket = dep_watch_bucket(watch->file);
+	struct dep_bucket *bucket = dep_watch_bucket(item->file);
 	bool alone;
 
 	spin_lock(&bucket->lock);
-	alone = !bucket_find(bucket, watch->file);
+	alone = !bucket_find(bucket, item->file);
 	if (alone) {
 		item->watch = watch;
-		hlist_add_head(&watch->node, &bucket->watches);
+		watch->next = bucket->watches;
+		WRITE_ONCE(watch->in_table, true);
+		WRITE_ONCE(bucket->watches, watch);
 	}
 	spin_unlock(&bucket->lock);
 	return alone;
@@ -241,11 +253,11 @@ void dep_watch_detach(struct dep_item *item)
 	spin_lock(&bucket->lock);
 	watch = item->watch;
 	last = watch && !--watch->nr_items;
-	if (last && !hlist_unhashed(&watch->node)) {
+	if (last && watch->in_table) {
 		dep_watch_disarm(watch);
 		/* Off the file before out of the table: dep_watch_maybe(). */
 		smp_mb();
-		hlist_del_init(&watch->node);
+		bucket_remove(bucket, watch);
 	}
 	if (watch && !last) {
 		spin_lock_irq(&watch->lock);
@@ -260,7 +272,7 @@ void dep_watch_detach(struct dep_item *item)
 		 * watch_has_one().  Once the file is gone, so are its wait
 		 * queues, and no wake function runs.
 		 */
-		if (!hlist_unhashed(&watch->node))
+		if (watch->in_table)
 			dep_watch_flush(watch);
 	}
 	spin_unlock(&bucket->lock);
@@ -333,7 +345,7 @@ void dep_watch_file_gone(struct file *file)
 	}
 	/* From here on only B guards the list: no wake function runs. */
 	dep_watch_disarm(watch);
-	hlist_del_init(&watch->node);
+	bucket_remove(bucket, watch);
 	/* B keeps the items on the watch, and so their instances alive. */
 	list_for_each_entry_safe(item, next, &watch->items, link) {
 		if (item_file_gone(item, &gone))
@@ -362,7 +374,7 @@ static int __init table_init(void)
 	if (!dep_watch_table)
 		return -ENOMEM;
 	for (i = 0; i < 1U << dep_watch_table_bits; i++) {
-		INIT_HLIST_HEAD(&dep_watch_table[i].watches);
+		dep_watch_table[i].watches = NULL;
 		spin_lock_init(&dep_watch_table[i].lock);
 	}
 	return 0;

@@ -98,12 +98,13 @@ void dep_watch_flush(struct dep_watch *watch)
 /**
  * dep_wait_init() - make an entry that is in no wait queue
  * @wait: the entry
- * @watch: its watch
+ * @wake: its wake function
+ * @private: the file, or the watch: see struct dep_wait
  */
-void dep_wait_init(struct dep_wait *wait, struct dep_watch *watch)
+void dep_wait_init(struct dep_wait *wait, wait_queue_func_t wake, void *private)
 {
-	init_waitqueue_func_entry(&wait->entry, dep_watch_wake);
-	wait->entry.private = watch;
+	init_waitqueue_func_entry(&wait->entry, wake);
+	wait->entry.private = private;
 	INIT_LIST_HEAD(&wait->entry.entry);
 	wait->head = NULL;
 	wait->next = NULL;
@@ -151,7 +152,7 @@ static int watch_wait_on(struct dep_watch *watch, wait_queue_head_t *head,
 		if (!*fresh)
 			return -EAGAIN;
 		swap(spare, *fresh);
-		dep_wait_init(spare, watch);
+		dep_wait_init(spare, dep_watch_wake_further, watch);
 		tail->next = spare;
 		watch->nr_waits++;
 	}
@@ -251,15 +252,16 @@ bool dep_watch_is_arming(const poll_table *table)
 int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
 {
 	struct dep_arming arming = { .watch = watch };
+	struct file *file = dep_watch_file(watch);
 
 	/* Only to check, as in dep_watch_arm(). */
 	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
 	/* Once it is in the table, the caller's item keeps it there. */
-	if (!hlist_unhashed_lockless(&watch->node))
-		arming.bucket = dep_watch_bucket(watch->file);
+	if (READ_ONCE(watch->in_table))
+		arming.bucket = dep_watch_bucket(file);
 	init_poll_funcptr(&arming.table, queue_on);
 	arming.table._key = key;
-	*ready = (__force u16)vfs_poll(watch->file, &arming.table);
+	*ready = (__force u16)vfs_poll(file, &arming.table);
 	return arming.err;
 }
 

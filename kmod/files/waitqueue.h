@@ -35,7 +35,8 @@ static inline __poll_t dep_item_key(const struct dep_item *item)
 	return (__force __poll_t)(item->events | mode | DEP_KEY_ALWAYS);
 }
 
-void dep_wait_init(struct dep_wait *wait, struct dep_watch *watch);
+void dep_wait_init(struct dep_wait *wait, wait_queue_func_t wake,
+		   void *private);
 void dep_waits_free(struct dep_watch *watch);
 
 int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready);

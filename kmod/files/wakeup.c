@@ -274,37 +274,27 @@ static noinline int watch_wake_all(struct dep_watch *watch, __poll_t key)
 }
 
 /* The owner of the head is about to free it: see the banner. */
-static noinline int watch_wake_last(wait_queue_entry_t *entry)
+static noinline int watch_wake_last(struct dep_watch *watch,
+				    wait_queue_entry_t *entry)
 {
 	struct dep_wait *wait = container_of(entry, struct dep_wait, entry);
 
-	watch_wake_all(entry->private, 0);
+	watch_wake_all(watch, 0);
 	list_del_init(&entry->entry);
 	/* Pairs with wait_disarm(), whose caller may free us right after. */
 	smp_store_release(&wait->head, NULL);
 	return 0;
 }
 
-/**
- * dep_watch_wake() - the wake function
- * @entry: that of a struct dep_wait
- * @mode: not used
- * @sync: not used
- * @key: the events, 0 if the waker does not say, or POLLFREE
- *
- * Context: any, the lock of the wait queue held, interrupts off.
- * Return: 0: it does not count as woken.
- */
-int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
-		   void *key)
+static __always_inline int watch_wake(struct dep_watch *watch,
+				      wait_queue_entry_t *entry, void *key)
 {
-	struct dep_watch *watch = entry->private;
 	__poll_t events = key_to_poll(key);
 	struct list_head *first;
 	struct dep_item *only;
 
 	if (unlikely(events & POLLFREE))
-		return watch_wake_last(entry);
+		return watch_wake_last(watch, entry);
 	/*
 	 * Whoever clears what was pending after we looked, and then polls the
 	 * file or returns to the program, sees what has happened to the file:
@@ -318,4 +308,37 @@ int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
 	if (item_has_it(only, events))
 		return 0;
 	return watch_wake_one(only, events);
+}
+
+/**
+ * dep_watch_wake() - the wake function
+ * @entry: that of the first struct dep_wait of a watch
+ * @mode: not used
+ * @sync: not used
+ * @key: the events, 0 if the waker does not say, or POLLFREE
+ *
+ * Context: any, the lock of the wait queue held, interrupts off.
+ * Return: 0: it does not count as woken.
+ */
+int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
+		   void *key)
+{
+	return watch_wake(container_of(entry, struct dep_watch, wait.entry),
+			  entry, key);
+}
+
+/**
+ * dep_watch_wake_further() - the wake function of the other entries
+ * @entry: that of a struct dep_wait which is not the first of its watch
+ * @mode: not used
+ * @sync: not used
+ * @key: as for dep_watch_wake()
+ *
+ * Context: as dep_watch_wake().
+ * Return: 0.
+ */
+int dep_watch_wake_further(wait_queue_entry_t *entry, unsigned int mode,
+			   int sync, void *key)
+{
+	return watch_wake(entry->private, entry, key);
 }

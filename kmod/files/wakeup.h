@@ -9,6 +9,8 @@ struct dep_watch;
 
 int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
 		   void *key);
+int dep_watch_wake_further(wait_queue_entry_t *entry, unsigned int mode,
+			   int sync, void *key);
 void dep_watch_hand_over(struct dep_watch *watch);
 
 #endif /* DEVEPOLL_WAKEUP_H */
