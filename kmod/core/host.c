@@ -25,9 +25,9 @@ static struct kmem_cache *host_cache;
  */
 static void item_construct(void *memory)
 {
-	struct dep_item *item = memory;
+	struct dep_lone *lone = memory;
 
-	*item = (struct dep_item) {};
+	*lone = (struct dep_lone) {};
 }
 
 static void host_construct(void *memory)
@@ -55,13 +55,13 @@ static struct dep_item *host_fill_stash(struct dep_instance *inst)
 	u32 i, nr = host_ahead(inst);
 
 	/* If there is no memory for so many, there may be for one. */
-	if (nr < 2 || !kmem_cache_alloc_bulk(host_cache, GFP_KERNEL, nr,
+	if (likely(nr < 2) || !kmem_cache_alloc_bulk(host_cache, GFP_KERNEL, nr,
 					     (void **)hosts)) {
 		hosts[0] = kmem_cache_alloc(host_cache, GFP_KERNEL);
 		return hosts[0] ? &hosts[0]->item : NULL;
 	}
 	for (i = 1; i < nr; i++) {
-		hosts[i]->item.peer = inst->stash;
+		hosts[i]->item.stashed = inst->stash;
 		inst->stash = &hosts[i]->item;
 	}
 	return &hosts[0]->item;
@@ -77,30 +77,46 @@ static struct dep_item *host_take_returned(struct dep_instance *inst)
 	return first;
 }
 
-/* Takes an item out of what was given back, or allocates it. */
+/*
+ * Takes an item out of what was given back, or allocates it.  Only an add takes
+ * from there: M is held.
+ */
 static noinline struct dep_item *host_refill(struct dep_instance *inst)
 {
 	struct dep_item *item;
 
+	if (!READ_ONCE(inst->returned.first))
+		return host_fill_stash(inst);
 	spin_lock_irq(&inst->lock);
 	item = host_take_returned(inst);
 	spin_unlock_irq(&inst->lock);
-	if (!item)
-		return host_fill_stash(inst);
-	inst->stash = item->peer;
+	inst->stash = item->stashed;
 	return item;
 }
 
-static struct dep_item *host_new_item(struct dep_instance *inst, bool first)
+/* Makes an item without a host. */
+static noinline struct dep_item *host_new_lone(void)
+{
+	struct dep_lone *lone = kmem_cache_alloc(item_cache, GFP_KERNEL);
+
+	if (!lone)
+		return NULL;
+	lone->watch = NULL;
+	lone->peer = NULL;
+	lone->extra = NULL;
+	return &lone->item;
+}
+
+static struct dep_item *host_new_item(struct dep_instance *inst, bool hosted)
 {
 	struct dep_item *item = inst->stash;
 
 	lockdep_assert_held(&inst->mtx);
-	if (unlikely(!first))
-		return kmem_cache_alloc(item_cache, GFP_KERNEL);
+	if (unlikely(!hosted))
+		return host_new_lone();
 	if (unlikely(!item))
 		return host_refill(inst);
-	inst->stash = item->peer;
+	inst->stash = item->stashed;
 	return item;
 }
 
@@ -111,10 +127,19 @@ static noinline void host_free_all(struct dep_item *first)
 	struct dep_item *item;
 	size_t nr = 0;
 
-	for (item = first; item; item = item->peer)
+	for (item = first; item; item = item->stashed)
 		hosts[nr++] = dep_host_of(item);
 	if (nr)
 		kmem_cache_free_bulk(host_cache, nr, hosts);
+}
+
+/* The rare half of dep_item_watch(). */
+struct dep_watch *dep_item_watch_elsewhere(struct dep_item *item)
+{
+	if (item->watched == DEP_WATCHED_NOT)
+		return NULL;
+	return item->hosted ? dep_host_of(item)->watch.next :
+			      dep_lone_of(item)->watch;
 }
 
 /**
@@ -151,7 +176,8 @@ static bool host_goes(struct dep_item *item)
  * @file: the file that @fd names; the caller has a reference
  * @fd: the number
  * @events: the events asked for
- * @first: the file seems to have no watch, so the item gets room for one
+ * @hosted: it gets a host: the file seems to have no watch, and the number has
+ *	no item; it is no set, and the sink keeps nothing beside it
  *
  * Context: process, dep_instance.mtx held.
  * Return: the item, owned by the caller and not hooked; or an ERR_PTR:
@@ -159,7 +185,7 @@ static bool host_goes(struct dep_item *item)
  * -ENOMEM: no memory.
  */
 struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
-			      int fd, u16 events, bool first)
+			      int fd, u16 events, bool hosted)
 {
 	struct percpu_counter *watches = &inst->user->epoll_watches;
 	unsigned long most = READ_ONCE(dep_max_user_watches);
@@ -168,7 +194,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	if (percpu_counter_compare(watches,
 				   min_t(unsigned long, LONG_MAX, most)) >= 0)
 		return ERR_PTR(-ENOSPC);
-	item = host_new_item(inst, first);
+	item = host_new_item(inst, hosted);
 	if (!item)
 		return ERR_PTR(-ENOMEM);
 	percpu_counter_inc(watches);
@@ -176,7 +202,6 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	INIT_LIST_HEAD(&item->link);
 	INIT_LIST_HEAD(&item->ready);
 	item->inst = inst;
-	item->watch = NULL;
 	item->file = file;
 	item->snapshot = 0;
 	item->slot = 0;
@@ -188,6 +213,8 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->armed = events;
 	item->hooked = false;
 	item->must_poll = false;
+	item->cut = false;
+	item->watched = DEP_WATCHED_NOT;
 	item->pass = 0;
 	item->mode = 0;
 	item->data = 0;
@@ -196,8 +223,6 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->owner_born = 0;
 	item->chosen = false;
 	item->handover = false;
-	item->peer = NULL;
-	item->extra = NULL;
 	return item;
 }
 
@@ -207,8 +232,9 @@ static void item_end(struct dep_item *item)
 	struct dep_extra *extra = dep_item_extra(item);
 
 	if (item->mode & DEP_MODE_NEST)
-		dep_nest_free(item->nest);
-	dep_fdmap_free_leaf(item->leaf);
+		dep_nest_free(dep_lone_of(item)->nest);
+	if (unlikely(item->cut))
+		dep_fdmap_free_leaf(item->leaf);
 	if (extra)
 		extra->retire(extra);
 }
@@ -221,7 +247,7 @@ void dep_item_free(struct dep_item *item)
 {
 	item_end(item);
 	if (unlikely(!item->hosted))
-		kmem_cache_free(item_cache, item);
+		kmem_cache_free(item_cache, dep_lone_of(item));
 	else if (host_goes(item))
 		kmem_cache_free(host_cache, dep_host_of(item));
 }
@@ -248,8 +274,8 @@ void dep_item_recycle(struct dep_item *item)
 	spin_lock_irq(&inst->lock);
 	if (inst->returned.nr >= host_ahead(inst))
 		surplus = host_take_returned(inst);
-	item->peer = inst->returned.first;
-	inst->returned.first = item;
+	item->stashed = inst->returned.first;
+	WRITE_ONCE(inst->returned.first, item);
 	inst->returned.nr++;
 	spin_unlock_irq(&inst->lock);
 	if (unlikely(surplus))
@@ -305,7 +331,7 @@ void dep_host_end_watch(struct dep_watch *watch)
  */
 int __init dep_host_cache_init(void)
 {
-	item_cache = kmem_cache_create("devepoll_item", sizeof(struct dep_item),
+	item_cache = kmem_cache_create("devepoll_item", sizeof(struct dep_lone),
 				       0, SLAB_ACCOUNT, item_construct);
 	host_cache = kmem_cache_create("devepoll_host", sizeof(struct dep_host),
 				       0, SLAB_ACCOUNT, host_construct);

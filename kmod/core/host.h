@@ -16,12 +16,15 @@
 /**
  * struct dep_host - an item and room for the watch of its file
  * @item: the item; not used where a watch needs memory, but no item
- * @watch: the watch, if the item came first
+ * @watch: the watch, if the item came first; otherwise, in @watch.next, the
+ *	watch that the item is on
  */
 struct dep_host {
 	struct dep_item item;
 	struct dep_watch watch;
 };
+
+struct dep_watch *dep_item_watch_elsewhere(struct dep_item *item);
 
 /**
  * dep_host_of() - the host of an item
@@ -32,6 +35,39 @@ struct dep_host {
 static inline struct dep_host *dep_host_of(struct dep_item *item)
 {
 	return container_of(item, struct dep_host, item);
+}
+
+/**
+ * dep_item_watch() - the watch that an item is on
+ * @item: an item
+ *
+ * Context: dep_bucket.lock held.
+ * Return: the watch, or NULL.
+ */
+static inline struct dep_watch *dep_item_watch(struct dep_item *item)
+{
+	if (unlikely(item->watched != DEP_WATCHED_BY_HOST))
+		return dep_item_watch_elsewhere(item);
+	return &dep_host_of(item)->watch;
+}
+
+/**
+ * dep_item_set_watch() - an item comes to a watch
+ * @item: an item
+ * @watch: the watch
+ *
+ * Context: dep_bucket.lock held.
+ */
+static inline void dep_item_set_watch(struct dep_item *item,
+				      struct dep_watch *watch)
+{
+	item->watched = DEP_WATCHED_ELSEWHERE;
+	if (!item->hosted)
+		dep_lone_of(item)->watch = watch;
+	else if (watch == &dep_host_of(item)->watch)
+		item->watched = DEP_WATCHED_BY_HOST;
+	else
+		dep_host_of(item)->watch.next = watch;
 }
 
 /**
@@ -52,7 +88,7 @@ static inline void dep_host_share(struct dep_watch *watch)
 }
 
 struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
-			      int fd, u16 events, bool first);
+			      int fd, u16 events, bool hosted);
 void dep_item_free(struct dep_item *item);
 void dep_item_recycle(struct dep_item *item);
 void dep_item_discard(struct dep_item *item);

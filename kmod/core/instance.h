@@ -134,10 +134,12 @@
  * own work is over, or cancelled, before the set lets go of the queue; and no
  * worker in it drops a last reference, or the queue would wait for itself.
  *
- * The memory of an item is one of its own, or a host (host.h), which has room
- * for the watch of its file, too.  An item gets a host if its file seems to
- * have no watch.  If the file has got one meanwhile, the room stays empty; if
- * it has lost one, the watch gets a host whose item is not used.  A host is
+ * The memory of an item is one of its own (struct dep_lone), or a host
+ * (host.h), which has room for the watch of its file, too.  An item gets a host
+ * if it needs nothing that only the other has, and its file seems to have no
+ * watch.  If the file has got one meanwhile, the room stays empty, but for a
+ * pointer to it; if it has lost one, the watch gets a host whose item is not
+ * used.  A host is
  *	unshared	its item is the only one that its watch has had: whoever
  *			frees the item, which is after it has left the watch,
  *			frees the host
@@ -311,7 +313,7 @@
  * @nr_items: L: how many items are hooked; with M held it can only shrink
  * @room: M+L: how many items there may be; 0 when nothing is allocated
  * @stash: M: items that are allocated and not used yet, linked by
- *	dep_item.peer; each in a host
+ *	dep_item.stashed; each in a host
  * @returned: more of them, which items that were removed have left
  * @ask_seq: M: odd while files are polled and their items are on no list; read
  *	without a lock

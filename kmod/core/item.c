@@ -20,7 +20,7 @@ static noinline bool item_has_many_peers(const struct dep_item *first)
 {
 	u32 nr = 0;
 
-	for (; first; first = first->peer)
+	for (; first; first = dep_item_peer(first))
 		nr++;
 	return nr >= DEP_ITEMS_PER_NUMBER;
 }
@@ -40,7 +40,9 @@ static int item_insert(struct dep_item *item, bool alone)
 		dep_fdmap_erase(&inst->interest, item->fd);
 		return alone ? -EEXIST : -ENOSPC;
 	}
-	item->peer = *first;
+	/* One with a host is alone. */
+	if (!item->hosted)
+		dep_lone_of(item)->peer = *first;
 	*first = item;
 	item->hooked = true;
 	inst->nr_items++;
@@ -51,7 +53,7 @@ static int item_insert(struct dep_item *item, bool alone)
  * dep_item_hook() - put a new item into the interest list
  * @item: the item; unless @alone, the list has no other with its number and its
  *	file
- * @alone: only if the list has no item of its number
+ * @alone: only if the list has no item of its number; so if @item has a host
  *
  * Context: process, dep_instance.mtx held.
  * Return: 0;
@@ -83,13 +85,18 @@ static void item_extract(struct dep_item *item)
 {
 	struct dep_fdmap *map = &item->inst->interest;
 	unsigned int fd = item->fd;
+	struct dep_leaf *leaf;
 	struct dep_item **at;
 
 	at = dep_fdmap_place(map, fd);
 	while (unlikely(*at != item))
-		at = &(*at)->peer;
-	*at = item->peer;
-	item->leaf = dep_fdmap_erase(map, fd);
+		at = &dep_lone_of(*at)->peer;
+	*at = dep_item_peer(item);
+	leaf = dep_fdmap_erase(map, fd);
+	if (unlikely(leaf)) {
+		item->leaf = leaf;
+		item->cut = true;
+	}
 }
 
 /**
@@ -117,7 +124,7 @@ bool dep_item_unhook(struct dep_item *item)
 	dep_item_unlist(item);
 	inst->sink->forget(inst, item);
 	if (item->mode & DEP_MODE_NEST)
-		dep_nest_cut(item->nest);
+		dep_nest_cut(dep_lone_of(item)->nest);
 	inst->nr_items--;
 	dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
 	percpu_counter_sub(&inst->user->epoll_watches, dep_item_charge(item));
@@ -137,16 +144,16 @@ bool dep_item_unhook(struct dep_item *item)
 struct dep_leaf *dep_item_close(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
-	struct dep_leaf *leaf = item->leaf;
+	struct dep_leaf *leaf = item->cut ? item->leaf : NULL;
 	bool idle = !dep_instance_has_work(inst);
 	u32 listed = inst->nr_ready;
 
 	lockdep_assert_held(&inst->lock);
 	/* The item's charge does not cover this memory. */
-	item->leaf = NULL;
+	item->cut = false;
 	percpu_counter_add(&inst->user->epoll_watches, dep_item_charge(item));
 	item->mode |= DEP_MODE_CLOSED;
-	item->watch = NULL;
+	item->watched = DEP_WATCHED_NOT;
 	dep_item_list_told(item);
 	/* One file may close in thousands of sets. */
 	dep_instance_owe(inst, idle, listed);
@@ -169,9 +176,9 @@ void dep_item_bury(struct dep_item *item)
 
 	lockdep_assert_held(&inst->lock);
 	if (item->mode & DEP_MODE_NEST)
-		dep_nest_cut(item->nest);
+		dep_nest_cut(dep_lone_of(item)->nest);
 	item->mode |= DEP_MODE_CLOSED;
-	item->watch = NULL;
+	item->watched = DEP_WATCHED_NOT;
 	item->file = NULL;
 	dep_item_list(item);
 	/* One file may close in thousands of sets. */

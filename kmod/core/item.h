@@ -6,6 +6,7 @@
 #ifndef DEVEPOLL_ITEM_H
 #define DEVEPOLL_ITEM_H
 
+#include <linux/container_of.h>
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/poll.h>
@@ -24,7 +25,7 @@ struct dep_watch;
 #define DEP_MODE_STAY		0x8U
 /* dep_item.revents keeps what ->poll() answered: dep_file_consumes(). */
 #define DEP_MODE_KEEP		0x10U
-/* The file is a set of ours: dep_item.nest. */
+/* The file is a set of ours: dep_lone.nest. */
 #define DEP_MODE_NEST		0x20U
 /* Its set has a ring. */
 #define DEP_MODE_RING		0x40U
@@ -53,7 +54,6 @@ struct dep_extra {
  * @link: B+W, but a wake function moves it under W alone: in dep_watch.items
  * @ready: L: in dep_instance.ready, or empty
  * @inst: const: the instance whose set this is
- * @watch: B: the watch of the file, from attach to detach
  * @file: L (changed once, to NULL, under B+L or M+L): the file that the number
  *	named; a key, to be dereferenced only with a reference of one's own
  * @snapshot: L: the sink's: the snapshot in which @slot holds; in a ring
@@ -73,28 +73,26 @@ struct dep_extra {
  * @chosen: L: exclusive, and the only one that was given an event which
  *	nobody has taken yet
  * @handover: L: @chosen when it was unhooked
- * @hosted: const: it lies in a struct dep_host
+ * @hosted: const: it lies in a struct dep_host, and not in a struct dep_lone
+ * @cut: the owner's, once unhooked: @leaf is to be freed with the item
+ * @watched: B: which watch it is on: DEP_WATCHED_*
  * @pass: M: the last pass over the ready list that took it
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
  *	or, with DEP_MODE_STAY, buried
  * @owner: L (written under M+L): the process of @files, by its number in the
  *	initial namespace
  * @data: L (written under M+L): what the program wants to get back
+ * @stashed: in dep_instance.stash (M) or .returned (L): the next one there
  * @files: L (written under M+L): the table of files in which @fd names @file;
  *	to compare, never to dereference
  * @owner_born: L (written under M+L): when it began, since numbers and
  *	addresses are reused
- * @peer: L, while hooked: the next item of the same number, of another file;
- *	in dep_instance.stash (M) or .returned (L): the next one there
- * @leaf: the owner's, once unhooked: what to free with the item, or NULL
- * @nest: L: with DEP_MODE_NEST: the place of that set in this one
- * @extra: const: otherwise: what its sink keeps beside it, or NULL
+ * @leaf: the owner's, once unhooked, with @cut: memory of the map of numbers
  */
 struct dep_item {
 	struct list_head link;
 	struct list_head ready;
 	struct dep_instance *inst;
-	struct dep_watch *watch;
 	struct file *file;
 	u64 snapshot;
 	u32 slot;
@@ -110,22 +108,74 @@ struct dep_item {
 	bool chosen:1;
 	bool handover:1;
 	bool hosted:1;
+	bool cut:1;
+	u8 watched;
 	u32 pass;
 	u32 mode;
 	pid_t owner;
-	u64 data;
-	const void *files;
-	u64 owner_born;
 	union {
-		struct dep_item *peer;
+		u64 data;
+		struct dep_item *stashed;
+	};
+	union {
+		const void *files;
 		struct dep_leaf *leaf;
 	};
+	u64 owner_born;
+};
+
+/* Values of dep_item.watched. */
+#define DEP_WATCHED_NOT		0
+/* By the watch in the host, where the item is. */
+#define DEP_WATCHED_BY_HOST	1
+#define DEP_WATCHED_ELSEWHERE	2
+
+/**
+ * struct dep_lone - an item without a host
+ *
+ * What most items do not need is only here: another set watches the file
+ * already, or the item is the second of its number, or it has an @extra.
+ *
+ * @item: the item
+ * @watch: B: the watch of the file, from attach to detach
+ * @peer: L, while hooked: the next item of the same number, of another file
+ * @nest: L: with DEP_MODE_NEST: the place of that set in this one
+ * @extra: const: otherwise: what its sink keeps beside it, or NULL
+ */
+struct dep_lone {
+	struct dep_item item;
+	struct dep_watch *watch;
+	struct dep_item *peer;
 	/* Only a signal set has extras, and no member of it is a set. */
 	union {
 		struct dep_nest *nest;
 		struct dep_extra *extra;
 	};
 };
+
+/**
+ * dep_lone_of() - what an item without a host has besides
+ * @item: an item without dep_item.hosted
+ *
+ * Return: it.
+ */
+static inline struct dep_lone *dep_lone_of(const struct dep_item *item)
+{
+	return container_of(item, struct dep_lone, item);
+}
+
+/**
+ * dep_item_peer() - the next item of the same number
+ * @item: a hooked item; its instance is locked
+ *
+ * An item with a host is the only one of its number, or the last.
+ *
+ * Return: the next one, or NULL.
+ */
+static inline struct dep_item *dep_item_peer(const struct dep_item *item)
+{
+	return likely(item->hosted) ? NULL : dep_lone_of(item)->peer;
+}
 
 /**
  * struct dep_sink - where the events of an instance go
@@ -263,7 +313,9 @@ static inline void dep_item_unlist(struct dep_item *item)
  */
 static inline struct dep_extra *dep_item_extra(const struct dep_item *item)
 {
-	return item->mode & DEP_MODE_NEST ? NULL : item->extra;
+	if (likely(item->hosted) || item->mode & DEP_MODE_NEST)
+		return NULL;
+	return dep_lone_of(item)->extra;
 }
 
 /**

@@ -191,7 +191,7 @@ static struct dep_item *stats_find(struct dep_instance *inst,
 	u32 i;
 
 	for (i = 0; item && i < place->nr; i++)
-		item = item->peer;
+		item = dep_item_peer(item);
 	if (!item) {
 		place->fd += !!place->nr;
 		place->nr = 0;

@@ -68,7 +68,7 @@ struct dep_onesig {
 
 static struct dep_siginfo *onesig_info(const struct dep_item *item)
 {
-	return container_of(item->extra, struct dep_siginfo, extra);
+	return container_of(dep_lone_of(item)->extra, struct dep_siginfo, extra);
 }
 
 static void onesig_post(struct dep_instance *inst, struct dep_item *item,
@@ -129,7 +129,7 @@ static int onesig_join(struct dep_item *item)
 	if (IS_ERR(info))
 		return PTR_ERR(info);
 	info->item = item;
-	item->extra = &info->extra;
+	dep_lone_of(item)->extra = &info->extra;
 	percpu_counter_add(&item->inst->user->epoll_watches,
 			   info->extra.charge - 1);
 	return 0;

@@ -122,7 +122,7 @@ static int watch_join(struct dep_item *item, bool exempt)
 		if (watch_has_room(watch, item, exempt)) {
 			dep_host_share(watch);
 			watch->nr_items++;
-			item->watch = watch;
+			dep_item_set_watch(item, watch);
 			/* Pairs with READ_ONCE() in watch_has_one(). */
 			smp_wmb();
 			list_add_tail(&item->link, &watch->items);
@@ -180,7 +180,7 @@ static bool watch_publish(struct dep_watch *watch, struct dep_item *item)
 	spin_lock(&bucket->lock);
 	alone = !bucket_find(bucket, item->file);
 	if (alone) {
-		item->watch = watch;
+		dep_item_set_watch(item, watch);
 		watch->next = bucket->watches;
 		WRITE_ONCE(watch->in_table, true);
 		WRITE_ONCE(bucket->watches, watch);
@@ -231,7 +231,7 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 		return err;
 	/* On the list before the poll: pairs with dep_watch_wake(). */
 	smp_mb();
-	err = dep_watch_queue(item->watch, dep_item_key(item), ready);
+	err = dep_watch_queue(dep_item_watch(item), dep_item_key(item), ready);
 	*ready |= before;
 	return err;
 }
@@ -251,7 +251,7 @@ void dep_watch_detach(struct dep_item *item)
 	bool last;
 
 	spin_lock(&bucket->lock);
-	watch = item->watch;
+	watch = dep_item_watch(item);
 	last = watch && !--watch->nr_items;
 	if (last && watch->in_table) {
 		dep_watch_disarm(watch);
@@ -295,7 +295,7 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 	spin_lock_irq(&inst->lock);
 	if (item->hooked && item->mode & DEP_MODE_STAY) {
 		/* Once L is released, the program may free it. */
-		dep_host_share(item->watch);
+		dep_host_share(dep_item_watch(item));
 		inst->stats.closes++;
 		trace_devepoll_close(item);
 		list_del_init(&item->link);
@@ -310,7 +310,7 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 		list_del_init(&item->link);
 		if (item->mode & DEP_MODE_TELL_CLOSED) {
 			/* Once it is closed, a waiter may free it. */
-			dep_host_share(item->watch);
+			dep_host_share(dep_item_watch(item));
 			leaf = dep_item_close(item);
 		} else {
 			list_add_tail(&item->link, gone);

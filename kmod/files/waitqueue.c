@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "core/host.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/watch.h"
@@ -279,7 +280,7 @@ int dep_watch_arm_more(struct dep_item *item, u16 *ready)
 	int err;
 
 	/* The item keeps the watch. */
-	err = dep_watch_queue(item->watch, dep_item_key(item), ready);
+	err = dep_watch_queue(dep_item_watch(item), dep_item_key(item), ready);
 	if (!err)
 		item->armed |= item->events;
 	return err;

@@ -16,10 +16,10 @@
 #include "set/lookup.h"
 #include "set/owner.h"
 
-/* Makes an item, up to the point where it is hooked. */
+/* Makes an item, up to the point where it is hooked; @alone: see there. */
 static __always_inline struct dep_item *
 interest_new_item(struct dep_instance *inst, struct file *file,
-		  const struct dep_change *ch)
+		  const struct dep_change *ch, bool alone)
 {
 	struct dep_instance *inner = dep_instance_of(file);
 	struct dep_item *item;
@@ -32,6 +32,7 @@ interest_new_item(struct dep_instance *inst, struct file *file,
 	if (READ_ONCE(inst->nr_items) >= inst->room)
 		return ERR_PTR(-ENOSPC);
 	item = dep_item_new(inst, file, ch->fd, ch->events,
+			    alone && !inner && !inst->sink->join &&
 			    !dep_fast_path_off && !dep_watch_exists(file));
 	if (IS_ERR(item))
 		return item;
@@ -53,7 +54,7 @@ interest_new_item(struct dep_instance *inst, struct file *file,
 			dep_item_discard(item);
 			return ERR_CAST(nest);
 		}
-		item->nest = nest;
+		dep_lone_of(item)->nest = nest;
 		item->mode |= DEP_MODE_NEST;
 	}
 	return item;
@@ -61,18 +62,25 @@ interest_new_item(struct dep_instance *inst, struct file *file,
 
 /*
  * Puts the item into the list.  Most numbers have no item, and then it is not
- * searched for before.
+ * searched for before.  Beside items of other files, another one is put there,
+ * which has no host.  Frees the item if it fails.
  */
-static int interest_hook(struct dep_item *item, struct file *file)
+static int interest_hook(struct dep_instance *inst, struct file *file,
+			 const struct dep_change *ch, struct dep_item **item)
 {
 	int err;
 
-	err = dep_item_hook(item, true);
-	if (likely(err != -EEXIST))
-		return err;
-	if (dep_interest_find(item->inst, file, item->fd))
-		return -EEXIST;
-	return dep_item_hook(item, false);
+	err = dep_item_hook(*item, true);
+	if (unlikely(err == -EEXIST) && !dep_interest_find(inst, file, ch->fd)) {
+		dep_item_discard(*item);
+		*item = interest_new_item(inst, file, ch, false);
+		if (IS_ERR(*item))
+			return PTR_ERR(*item);
+		err = dep_item_hook(*item, false);
+	}
+	if (unlikely(err))
+		dep_item_discard(*item);
+	return err;
 }
 
 /**
@@ -98,7 +106,7 @@ int dep_interest_add(struct dep_instance *inst, struct file *file,
 	/* What an item takes in a signal set goes back only after a while. */
 	if (unlikely(inst->onesig) && dep_interest_find(inst, file, ch->fd))
 		return -EEXIST;
-	while (IS_ERR(item = interest_new_item(inst, file, ch))) {
+	while (IS_ERR(item = interest_new_item(inst, file, ch, true))) {
 		/* It may be there already, or a stale one may take the room. */
 		if (dep_interest_find(inst, file, ch->fd))
 			return -EEXIST;
@@ -106,11 +114,9 @@ int dep_interest_add(struct dep_instance *inst, struct file *file,
 			return PTR_ERR(item);
 		searched = true;
 	}
-	err = interest_hook(item, file);
-	if (err) {
-		dep_item_discard(item);
+	err = interest_hook(inst, file, ch, &item);
+	if (err)
 		return err;
-	}
 	err = dep_watch_attach(item, &ready);
 
 	/* The file is ours and M is held: the item is still hooked. */

@@ -44,7 +44,7 @@ noinline struct dep_item *dep_interest_find_among(struct dep_instance *inst,
 		found = NULL;
 		spin_lock_irq(&inst->lock);
 		item = dep_fdmap_find(&inst->interest, fd);
-		for (; item; item = item->peer) {
+		for (; item; item = dep_item_peer(item)) {
 			if (item_is_of(item, file))
 				found = item;
 			else if (dep_owner_is_caller(item))

@@ -36,7 +36,7 @@ dep_interest_find_lock(struct dep_instance *inst, const struct file *file,
 	lockdep_assert_held(&inst->mtx);
 	spin_lock_irq(&inst->lock);
 	item = dep_fdmap_find(&inst->interest, fd);
-	if (likely(!item || (item->file == file && !item->peer &&
+	if (likely(!item || (item->file == file && !dep_item_peer(item) &&
 			     item->files == current->files)))
 		return item;
 	spin_unlock_irq(&inst->lock);

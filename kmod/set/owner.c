@@ -147,7 +147,7 @@ struct dep_item *dep_owner_claim(struct dep_item *first)
 	const struct fdtable *table;
 
 	table = files ? rcu_dereference_raw(files->fdt) : NULL;
-	for (item = first; item; item = item->peer) {
+	for (item = first; item; item = dep_item_peer(item)) {
 		/* A buried item has no file to compare. */
 		if (table && item->file && dep_owner_names(item, table))
 			return item;
@@ -156,7 +156,7 @@ struct dep_item *dep_owner_claim(struct dep_item *first)
 	}
 	if (own)
 		return own;
-	for (item = first; item; item = item->peer) {
+	for (item = first; item; item = dep_item_peer(item)) {
 		if (dep_owner_is_gone(item))
 			return item;
 	}

@@ -113,7 +113,7 @@ bool dep_pass_finds(const struct dep_instance *inst, const struct dep_ask *ask)
 	struct dep_item *item = dep_fdmap_find(&inst->interest, ask->fd);
 
 	while (item && item != ask->item)
-		item = item->peer;
+		item = dep_item_peer(item);
 	return item;
 }
 
