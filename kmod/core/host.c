@@ -218,9 +218,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->pass = 0;
 	item->mode = 0;
 	item->data = 0;
-	item->files = NULL;
-	item->owner = 0;
-	item->owner_born = 0;
+	item->owner = NULL;
 	item->chosen = false;
 	item->handover = false;
 	return item;

@@ -39,6 +39,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	INIT_LIST_HEAD(&inst->nesting.inner);
 	INIT_LIST_HEAD(&inst->nesting.outer);
 	inst->pages.snapshot = 2;
+	inst->owners = &inst->first_owner;
 	mutex_init(&inst->mtx);
 	mutex_init(&inst->map_lock);
 	init_waitqueue_head(&inst->poll_queue);
@@ -58,6 +59,8 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
  */
 void dep_instance_free(struct dep_instance *inst)
 {
+	struct dep_owner *owner, *next;
+
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items || inst->interest.charged);
 	WARN_ON_ONCE(inst->stash || inst->returned.first);
@@ -68,5 +71,10 @@ void dep_instance_free(struct dep_instance *inst)
 		     !list_empty(&inst->nesting.outer));
 
 	dep_fdmap_destroy(&inst->interest);
+	for (owner = inst->owners; owner; owner = next) {
+		next = owner->next;
+		if (owner != &inst->first_owner)
+			kfree(owner);
+	}
 	kfree(inst);
 }

@@ -340,6 +340,9 @@
  * @classic: M: a set of 2001, now and for ever; read without a lock
  * @onesig: M+L: what makes it a signal set, now and for ever, or NULL; read
  *	without a lock, with acquire
+ * @first_owner: the first of @owners, as a rule the only one
+ * @owners: M (changed under M+L): the owners of the items, the last one that
+ *	was used first
  * @living: an owner of items that was found alive
  * @busy: busy polling of network devices
  * @stats: the counters of the set
@@ -399,6 +402,8 @@ struct dep_instance {
 	u8 devpoll;
 	bool classic;
 	struct dep_onesig *onesig;
+	struct dep_owner first_owner;
+	struct dep_owner *owners;
 	struct dep_living living;
 	struct dep_busy busy;
 	struct dep_stats stats;

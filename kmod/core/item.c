@@ -45,13 +45,14 @@ static int item_insert(struct dep_item *item, bool alone)
 		dep_lone_of(item)->peer = *first;
 	*first = item;
 	item->hooked = true;
+	item->owner->nr_items++;
 	inst->nr_items++;
 	return 0;
 }
 
 /**
  * dep_item_hook() - put a new item into the interest list
- * @item: the item; unless @alone, the list has no other with its number and its
+ * @item: the item, which has an owner; unless @alone, the list has no other with its number and its
  *	file
  * @alone: only if the list has no item of its number; so if @item has a host
  *
@@ -119,6 +120,7 @@ bool dep_item_unhook(struct dep_item *item)
 	item->hooked = false;
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	item->events = 0;
+	item->owner->nr_items--;
 	item_extract(item);
 	item->handover = item->chosen;
 	dep_item_unlist(item);

@@ -79,14 +79,9 @@ struct dep_extra {
  * @pass: M: the last pass over the ready list that took it
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
  *	or, with DEP_MODE_STAY, buried
- * @owner: L (written under M+L): the process of @files, by its number in the
- *	initial namespace
  * @data: L (written under M+L): what the program wants to get back
  * @stashed: in dep_instance.stash (M) or .returned (L): the next one there
- * @files: L (written under M+L): the table of files in which @fd names @file;
- *	to compare, never to dereference
- * @owner_born: L (written under M+L): when it began, since numbers and
- *	addresses are reused
+ * @owner: L (written under M+L), while hooked: who added it
  * @leaf: the owner's, once unhooked, with @cut: memory of the map of numbers
  */
 struct dep_item {
@@ -112,16 +107,14 @@ struct dep_item {
 	u8 watched;
 	u32 pass;
 	u32 mode;
-	pid_t owner;
 	union {
 		u64 data;
 		struct dep_item *stashed;
 	};
 	union {
-		const void *files;
+		struct dep_owner *owner;
 		struct dep_leaf *leaf;
 	};
-	u64 owner_born;
 };
 
 /* Values of dep_item.watched. */

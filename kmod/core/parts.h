@@ -151,15 +151,30 @@ struct dep_turns {
 };
 
 /**
+ * struct dep_owner - a process that has added items of a set; see owner.c
+ * @next: M: the next one of the set
+ * @files: M+L: its table of files, in which the numbers of the items name their
+ *	files; to compare, never to dereference
+ * @born: M+L: when it began, since numbers and addresses are reused
+ * @pid: M+L: its number in the initial namespace; 0 before the first use
+ * @nr_items: L: how many items in the interest list are its own
+ */
+struct dep_owner {
+	struct dep_owner *next;
+	const void *files;
+	u64 born;
+	pid_t pid;
+	u32 nr_items;
+};
+
+/**
  * struct dep_living - an owner of items that was found alive since a
  * descriptor of the set was closed last; see owner.c
- * @owner: L: by its dep_item.owner; or 0
- * @born: L: its dep_item.owner_born
+ * @owner: L: the owner, or NULL
  * @until: L: how long that counts, in jiffies
  */
 struct dep_living {
-	pid_t owner;
-	u64 born;
+	const struct dep_owner *owner;
 	unsigned long until;
 };
 

@@ -42,8 +42,9 @@ interest_new_item(struct dep_instance *inst, struct file *file,
 	item->data = ch->data;
 	if (ch->mode & DEP_MODE_TRUST)
 		item->needs_poll &= DEP_NEEDS_POLL;
-	dep_owner_set(item);
-	err = unlikely(inst->sink->join) ? inst->sink->join(item) : 0;
+	err = dep_owner_set(item);
+	if (!err && unlikely(inst->sink->join))
+		err = inst->sink->join(item);
 	if (err) {
 		dep_item_discard(item);
 		return ERR_PTR(err);

@@ -25,8 +25,9 @@ static int interest_add_buried(struct dep_instance *inst,
 		return PTR_ERR(item);
 	item->mode = ch->mode;
 	item->data = ch->data;
-	dep_owner_set(item);
-	err = dep_item_hook(item, false);
+	err = dep_owner_set(item);
+	if (!err)
+		err = dep_item_hook(item, false);
 	if (err) {
 		dep_item_discard(item);
 		return err;

@@ -37,7 +37,7 @@ dep_interest_find_lock(struct dep_instance *inst, const struct file *file,
 	spin_lock_irq(&inst->lock);
 	item = dep_fdmap_find(&inst->interest, fd);
 	if (likely(!item || (item->file == file && !dep_item_peer(item) &&
-			     item->files == current->files)))
+			     item->owner->files == current->files)))
 		return item;
 	spin_unlock_irq(&inst->lock);
 	item = dep_interest_find_among(inst, file, fd);

@@ -18,6 +18,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 
 #include "core/item.h"
 #include "core/limits.h"
@@ -25,8 +26,95 @@
 
 static bool owner_is_this_process(const struct dep_item *item)
 {
-	return item->owner == task_tgid_nr(current) &&
-	       item->owner_born == current->group_leader->start_boottime;
+	const struct dep_owner *owner = item->owner;
+
+	return owner->pid == task_tgid_nr(current) &&
+	       owner->born == current->group_leader->start_boottime;
+}
+
+/*
+ * Finds the caller among the owners of a set, and puts it before the others.
+ * Otherwise takes the place of one who has no items any more, or @fresh, which
+ * may be NULL.  Returns NULL if there is none.
+ */
+static struct dep_owner *owner_enter(struct dep_instance *inst,
+				     struct dep_owner **fresh)
+{
+	struct dep_owner **at, **idle = NULL, *owner;
+
+	lockdep_assert_held(&inst->mtx);
+	lockdep_assert_held(&inst->lock);
+	for (at = &inst->owners; *at; at = &(*at)->next) {
+		if (dep_owner_is_current(*at))
+			break;
+		if (!(*at)->nr_items)
+			idle = at;
+	}
+	if (!*at && idle)
+		at = idle;
+	else if (!*at)
+		swap(*at, *fresh);
+	owner = *at;
+	if (!owner)
+		return NULL;
+	*at = owner->next;
+	owner->next = inst->owners;
+	inst->owners = owner;
+	if (dep_owner_is_current(owner))
+		return owner;
+	owner->files = current->files;
+	owner->pid = task_tgid_nr(current);
+	owner->born = current->group_leader->start_boottime;
+	if (inst->living.owner == owner)
+		inst->living.owner = NULL;
+	return owner;
+}
+
+/**
+ * dep_owner_make() - the rare half of dep_owner_set()
+ * @inst: the instance; dep_instance.mtx is held
+ *
+ * The owner stays the caller as long as the mutex is held, even without items.
+ *
+ * Return: the owner that stands for the caller, or NULL without memory.
+ */
+struct dep_owner *dep_owner_make(struct dep_instance *inst)
+{
+	struct dep_owner *fresh = NULL, *owner;
+
+	spin_lock_irq(&inst->lock);
+	owner = owner_enter(inst, &fresh);
+	spin_unlock_irq(&inst->lock);
+	if (owner)
+		return owner;
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	if (!fresh)
+		return NULL;
+	spin_lock_irq(&inst->lock);
+	owner = owner_enter(inst, &fresh);
+	spin_unlock_irq(&inst->lock);
+	kfree(fresh);
+	return owner;
+}
+
+/* Makes the caller the owner of a hooked item, unless there is no memory. */
+static void owner_replace(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	struct dep_owner *fresh = NULL, *owner;
+
+	owner = owner_enter(inst, &fresh);
+	if (!owner) {
+		fresh = kzalloc(sizeof(*fresh),
+				GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
+		owner = owner_enter(inst, &fresh);
+	}
+	/* The next pass tries again. */
+	if (!owner)
+		return;
+	item->owner->nr_items--;
+	item->owner = owner;
+	owner->nr_items++;
 }
 
 /**
@@ -41,9 +129,9 @@ bool dep_owner_is_gone(const struct dep_item *item)
 	bool gone;
 
 	rcu_read_lock();
-	task = pid_task(find_pid_ns(item->owner, &init_pid_ns), PIDTYPE_TGID);
+	task = pid_task(find_pid_ns(item->owner->pid, &init_pid_ns), PIDTYPE_TGID);
 	/* A task keeps its signal_struct as long as RCU keeps the task. */
-	gone = !task || task->start_boottime != item->owner_born ||
+	gone = !task || task->start_boottime != item->owner->born ||
 	       !atomic_read(&task->signal->live);
 	rcu_read_unlock();
 	return gone;
@@ -61,7 +149,7 @@ bool dep_owner_is_gone(const struct dep_item *item)
 bool dep_owner_is_caller(const struct dep_item *item)
 {
 	return owner_is_this_process(item) &&
-	       (item->files == current->files || thread_group_empty(current));
+	       (item->owner->files == current->files || thread_group_empty(current));
 }
 
 /* As dep_owner_is_gone(), but without a search for each event of a child. */
@@ -75,7 +163,6 @@ static bool owner_has_gone(const struct dep_item *item)
 	if (dep_owner_is_gone(item))
 		return true;
 	inst->living.owner = item->owner;
-	inst->living.born = item->owner_born;
 	inst->living.until = jiffies + DEP_OWNER_LIVES;
 	return false;
 }
@@ -92,7 +179,7 @@ static bool owner_has_gone(const struct dep_item *item)
 void dep_owner_flush(struct dep_instance *inst)
 {
 	spin_lock_irq(&inst->lock);
-	inst->living.owner = 0;
+	inst->living.owner = NULL;
 	spin_unlock_irq(&inst->lock);
 }
 
@@ -105,7 +192,7 @@ void dep_owner_adopt(struct dep_item *item)
 {
 	if (owner_is_this_process(item) ? thread_group_empty(current) :
 					  owner_has_gone(item))
-		dep_owner_set(item);
+		owner_replace(item);
 }
 
 /**
@@ -125,8 +212,7 @@ bool dep_owner_misses(struct dep_item *item, bool named)
 	if (!current->files)
 		return false;
 	if (!named)
-		return item->files == current->files &&
-		       owner_is_this_process(item);
+		return dep_owner_is_current(item->owner);
 	dep_owner_adopt(item);
 	return false;
 }

@@ -47,7 +47,6 @@ static inline bool dep_owner_is_living(const struct dep_item *item)
 	const struct dep_instance *inst = item->inst;
 
 	return item->owner == inst->living.owner &&
-	       item->owner_born == inst->living.born &&
 	       time_before(jiffies, inst->living.until);
 }
 
@@ -102,19 +101,39 @@ static __always_inline bool dep_owner_knows(const struct dep_item *item,
 	fd = array_index_nospec(fd, table.max);
 	if (unlikely(rcu_access_pointer(table.fds[fd]) != item->file))
 		return false;
-	return likely(item->files == table.files) || dep_owner_is_living(item);
+	return likely(item->owner->files == table.files) || dep_owner_is_living(item);
 }
 
 /**
- * dep_owner_set() - make the calling process the owner of an item
- * @item: the item; dep_instance.mtx is held and, once it is hooked, its
- *	instance is locked
+ * dep_owner_is_current() - is it the calling process, with the caller's table?
+ * @owner: the owner
+ *
+ * Context: process, dep_instance.mtx held or its instance locked.
+ * Return: true if it is.
  */
-static inline void dep_owner_set(struct dep_item *item)
+static inline bool dep_owner_is_current(const struct dep_owner *owner)
 {
-	item->files = current->files;
-	item->owner = task_tgid_nr(current);
-	item->owner_born = current->group_leader->start_boottime;
+	return owner->files == current->files &&
+	       owner->pid == task_tgid_nr(current) &&
+	       owner->born == current->group_leader->start_boottime;
+}
+
+struct dep_owner *dep_owner_make(struct dep_instance *inst);
+
+/**
+ * dep_owner_set() - make the calling process the owner of a new item
+ * @item: the item, not hooked; dep_instance.mtx is held
+ *
+ * Return: 0, or -ENOMEM.
+ */
+static inline int dep_owner_set(struct dep_item *item)
+{
+	struct dep_owner *owner = item->inst->owners;
+
+	if (unlikely(!dep_owner_is_current(owner)))
+		owner = dep_owner_make(item->inst);
+	item->owner = owner;
+	return owner ? 0 : -ENOMEM;
 }
 
 void dep_owner_flush(struct dep_instance *inst);

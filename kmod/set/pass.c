@@ -72,8 +72,9 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	bool named, stale;
 
 	named = table && dep_owner_names(item, table);
-	stale = unlikely(!named || item->files != files) &&
-		!(mode & DEP_MODE_CLOSED) && dep_owner_misses(item, named);
+	stale = likely(!(mode & DEP_MODE_CLOSED)) &&
+		unlikely(!named || item->owner->files != files) &&
+		dep_owner_misses(item, named);
 	if (unlikely(mode & DEP_MODE_RING) && !item->events && !stale &&
 	    !(mode & DEP_MODE_CLOSED))
 		return dep_pass_take_spent(item, ask);
