@@ -29,7 +29,9 @@ static inline struct dep_instance *dep_instance_of(const struct file *file)
 	uintptr_t first = (uintptr_t)dep_instance_fops;
 	uintptr_t size = DEP_FILE_KINDS * sizeof(*dep_instance_fops);
 
-	return (uintptr_t)file->f_op - first < size ? file->private_data : NULL;
+	if (likely((uintptr_t)file->f_op - first >= size))
+		return NULL;
+	return file->private_data;
 }
 
 /*

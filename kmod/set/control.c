@@ -90,9 +90,13 @@ static int interest_change(struct dep_item *item, u16 events)
 
 static void item_set(struct dep_item *item, const struct dep_change *ch)
 {
+	u32 before = item->mode;
+
 	item->events = ch->events;
-	item->mode = ch->mode | (item->mode & DEP_MODE_OF_FILE);
+	item->mode = ch->mode | (before & DEP_MODE_OF_FILE);
 	item->data = ch->data;
+	if (likely(!((before ^ ch->mode) & DEP_MODE_TRUST)))
+		return;
 	item->needs_poll = item->inst->sink->needs_poll;
 	if (ch->mode & DEP_MODE_TRUST)
 		item->needs_poll &= DEP_NEEDS_POLL;
@@ -223,9 +227,9 @@ static int interest_check(struct dep_instance *inst, struct file *file,
 	if (!file_can_poll(file) && !inst->devpoll)
 		return -EPERM;
 	/* A set that can't be waited on can't be waited on through another. */
-	if (inner && !(file->f_mode & FMODE_READ))
+	if (unlikely(inner) && !(file->f_mode & FMODE_READ))
 		return -EPERM;
-	if (inner == inst || !ch->op || ch->op > DEVEPOLL_MOD)
+	if (unlikely(inner == inst || !ch->op || ch->op > DEVEPOLL_MOD))
 		return -EINVAL;
 	if (ch->op == DEVEPOLL_DEL || !(ch->mode & DEP_MODE_EXCLUSIVE))
 		return 0;
