@@ -209,8 +209,7 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 	item->events = events;
 	item->revents = 0;
 	item->pending = 0;
-	item->needs_poll = inst->sink->needs_poll;
-	item->armed = events;
+	*dep_item_armed(item) = events;
 	item->hooked = false;
 	item->must_poll = false;
 	item->cut = false;

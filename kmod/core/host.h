@@ -71,6 +71,18 @@ static inline void dep_item_set_watch(struct dep_item *item,
 }
 
 /**
+ * dep_item_armed() - the events that ->poll() was called with for an item
+ * @item: an item; dep_instance.mtx is held
+ *
+ * Return: where they stand.
+ */
+static inline u16 *dep_item_armed(struct dep_item *item)
+{
+	return likely(item->hosted) ? &dep_host_of(item)->watch.armed :
+				      &dep_lone_of(item)->armed;
+}
+
+/**
  * dep_host_share() - the item and the watch of a host may end separately
  * @watch: the watch
  *

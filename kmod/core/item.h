@@ -29,9 +29,12 @@ struct dep_watch;
 #define DEP_MODE_NEST		0x20U
 /* Its set has a ring. */
 #define DEP_MODE_RING		0x40U
+/* Its file must be polled for all events: see dep_item_needs_poll(). */
+#define DEP_MODE_POLL		0x80U
 #define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
 				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
-				 DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING)
+				 DEP_MODE_KEEP | DEP_MODE_NEST | \
+				 DEP_MODE_RING | DEP_MODE_POLL)
 /* What is so because of the file or the set, whatever a change asks for. */
 #define DEP_MODE_OF_FILE	(DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING)
 #define DEP_MODE_EDGE		((__force u32)EPOLLET)
@@ -65,11 +68,8 @@ struct dep_extra {
  *	interface what the keys said or the file answered, not handed out yet
  * @pending: L, read without it by the wake function: the events that a wake-up
  *	need not report any more, as long as @snapshot is that of the instance
- * @needs_poll: L (written under M+L): the events for which the file must be
- *	polled
- * @armed: M: the events that ->poll() was called with so far
  * @hooked: L: in the interest list
- * @must_poll: L: on the ready list because of @needs_poll
+ * @must_poll: L: on the ready list because of dep_item_needs_poll()
  * @chosen: L: exclusive, and the only one that was given an event which
  *	nobody has taken yet
  * @handover: L: @chosen when it was unhooked
@@ -92,12 +92,10 @@ struct dep_item {
 	u64 snapshot;
 	u32 slot;
 	int fd;
-	u16 events;
-	u16 needs_poll;
 	/* Cleared together. */
 	u16 revents;
 	u16 pending;
-	u16 armed;
+	u16 events;
 	bool hooked:1;
 	bool must_poll:1;
 	bool chosen:1;
@@ -131,6 +129,7 @@ struct dep_item {
  *
  * @item: the item
  * @watch: B: the watch of the file, from attach to detach
+ * @armed: M: the events that ->poll() was called with so far
  * @peer: L, while hooked: the next item of the same number, of another file
  * @nest: L: with DEP_MODE_NEST: the place of that set in this one
  * @extra: const: otherwise: what its sink keeps beside it, or NULL
@@ -138,6 +137,7 @@ struct dep_item {
 struct dep_lone {
 	struct dep_item item;
 	struct dep_watch *watch;
+	u16 armed;
 	struct dep_item *peer;
 	/* Only a signal set has extras, and no member of it is a set. */
 	union {
@@ -195,6 +195,31 @@ struct dep_sink {
 /* Bits that keys claim though the file does not have them: poll it. */
 #define DEP_NEEDS_POLL \
 	((__force u16)(EPOLLPRI | EPOLLRDBAND | EPOLLWRBAND | EPOLLMSG))
+
+/**
+ * dep_item_poll_mode() - must the file be polled whatever a key says?
+ * @inst: the instance of the item
+ * @mode: what the program asks for
+ *
+ * Return: %DEP_MODE_POLL if so, or 0.
+ */
+static inline u32 dep_item_poll_mode(const struct dep_instance *inst, u32 mode)
+{
+	return !(mode & DEP_MODE_TRUST) && inst->sink->needs_poll == U16_MAX ?
+		       DEP_MODE_POLL : 0;
+}
+
+/**
+ * dep_item_needs_poll() - the events for which the file must be polled
+ * @item: the item
+ *
+ * Return: the events, of those that a key may claim.
+ */
+static inline u16 dep_item_needs_poll(const struct dep_item *item)
+{
+	return item->mode & DEP_MODE_POLL ? U16_MAX :
+	       item->inst->sink->needs_poll & DEP_NEEDS_POLL;
+}
 
 /* An item that is exclusive stays so. */
 static inline bool dep_item_is_exclusive(const struct dep_item *item)

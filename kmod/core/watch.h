@@ -37,7 +37,7 @@ struct dep_wait {
  * @lock: lock number 5
  * @users: who is in the memory of the watch: see dep_host_share()
  * @nr_items: B: length of @items; read without it as a hint
- * @nr_waits: B: length of the list behind @wait
+ * @armed: M of the item in the host: see dep_item_armed()
  * @nr_exclusive: B+W, read without W by the wake function: how many of @items
  *	are exclusive
  * @items: B+W, but a wake function rotates it under W alone: the items of all
@@ -52,8 +52,8 @@ struct dep_watch {
 	spinlock_t lock;
 	atomic_t users;
 	u16 nr_items;
-	u16 nr_waits;
 	u16 nr_exclusive;
+	u16 armed;
 	bool in_table;
 	struct list_head items;
 	struct dep_wait wait;

@@ -79,7 +79,6 @@ static struct dep_watch *watch_new(struct dep_item *item)
 		return NULL;
 	watch->in_table = false;
 	spin_lock_init(&watch->lock);
-	watch->nr_waits = 1;
 	dep_wait_init(&watch->wait, dep_watch_wake, item->file);
 	return watch;
 }

@@ -137,8 +137,9 @@ static int watch_wait_on(struct dep_watch *watch, wait_queue_head_t *head,
 {
 	struct dep_wait *wait, *tail, *spare = NULL;
 	wait_queue_head_t *other;
+	u32 nr_waits = 0;
 
-	for (wait = &watch->wait; wait; wait = wait->next) {
+	for (wait = &watch->wait; wait; wait = wait->next, nr_waits++) {
 		/* Pairs with the release in watch_wake_last(). */
 		other = smp_load_acquire(&wait->head);
 		if (other == head)
@@ -148,14 +149,13 @@ static int watch_wait_on(struct dep_watch *watch, wait_queue_head_t *head,
 		tail = wait;
 	}
 	if (!spare) {
-		if (watch->nr_waits >= DEP_HEADS_PER_FILE)
+		if (nr_waits >= DEP_HEADS_PER_FILE)
 			return -ENOSPC;
 		if (!*fresh)
 			return -EAGAIN;
 		swap(spare, *fresh);
 		dep_wait_init(spare, dep_watch_wake_further, watch);
 		tail->next = spare;
-		watch->nr_waits++;
 	}
 	wait_arm(spare, head);
 	return 0;
@@ -282,7 +282,7 @@ int dep_watch_arm_more(struct dep_item *item, u16 *ready)
 	/* The item keeps the watch. */
 	err = dep_watch_queue(dep_item_watch(item), dep_item_key(item), ready);
 	if (!err)
-		item->armed |= item->events;
+		*dep_item_armed(item) |= item->events;
 	return err;
 }
 

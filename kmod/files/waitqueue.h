@@ -7,6 +7,7 @@
 #include <linux/poll.h>
 
 #include "core/compat.h"
+#include "core/host.h"
 #include "core/instance.h"
 #include "core/item.h"
 
@@ -69,7 +70,7 @@ static __always_inline int dep_watch_arm(struct dep_item *item, u16 *ready)
 	lockdep_assert_held(&item->inst->mtx);
 	/* Only to check: who takes the mutex has just yielded if need be. */
 	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
-	if (unlikely(item->events & ~item->armed))
+	if (unlikely(item->events & ~*dep_item_armed(item)))
 		return dep_watch_arm_more(item, ready);
 	init_poll_funcptr(&table, item->mode & DEP_MODE_NEST ?
 				  dep_watch_queue_not : NULL);

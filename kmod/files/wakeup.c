@@ -17,14 +17,14 @@ static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
 				       bool many)
 {
 	struct dep_instance *inst = item->inst;
+	u16 events, ask, needs_poll = dep_item_needs_poll(item);
 	bool sleeps = inst->nr_waiters, idle;
-	u16 events, ask;
 	u32 listed;
 
 	lockdep_assert_held(&inst->lock);
 	events = item->events & (__force u16)key;
 	if (likely(key & ~EPOLL_URING_WAKE)) {
-		ask = events & item->needs_poll;
+		ask = events & needs_poll;
 	} else {
 		ask = item->events;
 		/*
@@ -34,7 +34,7 @@ static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
 		if (ask && inst->sink->listed)
 			inst->sink->listed(inst);
 	}
-	events &= ~item->needs_poll;
+	events &= ~needs_poll;
 	if (!(events | ask))
 		return;
 
@@ -44,7 +44,7 @@ static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
 		idle = !dep_instance_has_work(inst);
 		listed = inst->nr_ready;
 	}
-	if (ask && item->needs_poll == U16_MAX) {
+	if (ask && needs_poll == U16_MAX) {
 		dep_item_list_to_poll(item);
 	} else if (ask) {
 		item->must_poll = true;
@@ -65,17 +65,17 @@ static __always_inline void watch_notify_locked(struct dep_item *item,
 						struct dep_instance *inst,
 						__poll_t key, bool many)
 {
-	u16 needs_poll = item->needs_poll;
 	u16 events = item->events & (__force u16)key;
 
 	lockdep_assert_held(&inst->lock);
 	if (unlikely(!events || inst->nr_waiters || inst->polled ||
 		     trace_devepoll_event_enabled())) {
 		watch_notify_more(item, key, many);
-	} else if (needs_poll == U16_MAX) {
+	} else if (item->mode & DEP_MODE_POLL) {
 		inst->stats.wakes++;
 		dep_item_list_to_poll(item);
-	} else if (unlikely(events & needs_poll)) {
+	} else if (unlikely(events & DEP_NEEDS_POLL)) {
+		/* Where such keys are trusted, too, it does what follows. */
 		watch_notify_more(item, key, many);
 	} else {
 		inst->stats.wakes++;

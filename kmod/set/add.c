@@ -36,12 +36,10 @@ interest_new_item(struct dep_instance *inst, struct file *file,
 			    !dep_fast_path_off && !dep_watch_exists(file));
 	if (IS_ERR(item))
 		return item;
-	item->mode = ch->mode;
+	item->mode = ch->mode | dep_item_poll_mode(inst, ch->mode);
 	if (dep_file_consumes(file))
 		item->mode |= DEP_MODE_KEEP;
 	item->data = ch->data;
-	if (ch->mode & DEP_MODE_TRUST)
-		item->needs_poll &= DEP_NEEDS_POLL;
 	err = dep_owner_set(item);
 	if (!err && unlikely(inst->sink->join))
 		err = inst->sink->join(item);

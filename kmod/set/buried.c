@@ -23,7 +23,7 @@ static int interest_add_buried(struct dep_instance *inst,
 	item = dep_item_new(inst, NULL, ch->fd, ch->events, false);
 	if (IS_ERR(item))
 		return PTR_ERR(item);
-	item->mode = ch->mode;
+	item->mode = ch->mode | dep_item_poll_mode(inst, ch->mode);
 	item->data = ch->data;
 	err = dep_owner_set(item);
 	if (!err)

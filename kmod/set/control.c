@@ -90,16 +90,10 @@ static int interest_change(struct dep_item *item, u16 events)
 
 static void item_set(struct dep_item *item, const struct dep_change *ch)
 {
-	u32 before = item->mode;
-
 	item->events = ch->events;
-	item->mode = ch->mode | (before & DEP_MODE_OF_FILE);
+	item->mode = ch->mode | (item->mode & DEP_MODE_OF_FILE) |
+		     dep_item_poll_mode(item->inst, ch->mode);
 	item->data = ch->data;
-	if (likely(!((before ^ ch->mode) & DEP_MODE_TRUST)))
-		return;
-	item->needs_poll = item->inst->sink->needs_poll;
-	if (ch->mode & DEP_MODE_TRUST)
-		item->needs_poll &= DEP_NEEDS_POLL;
 }
 
 /* An item that is on the ready list already has woken everybody. */
