@@ -218,11 +218,13 @@
  * Handshakes with the outside
  * ===========================
  *
- *  - The only item of a file: the wake function finds it on dep_watch.items
+ *  - The only item of a file: the wake function finds it as dep_watch.first
  *    under the lock of the wait queue alone, and uses it and its instance
- *    without 5.  An item that leaves while others stay may be that item, so
- *    dep_watch_detach takes and drops the lock of each wait queue (B held)
- *    before the item is freed; with the last item the entries leave the wait
+ *    without 5 if its link leads to no other.  An item that leaves while others
+ *    stay may be the one that was found, so dep_watch_detach takes and drops
+ *    the lock of each wait queue (B held) before the item is freed, and does
+ *    not change its link: it would be taken for the only one, and the others
+ *    would miss the event.  With the last item the entries leave the wait
  *    queues, under the same locks.
  *  - An event that nobody wants or that is pending already: the wake function
  *    returns before any lock when no bit of the key is in dep_item.events; or

@@ -54,7 +54,8 @@ struct dep_extra {
 
 /**
  * struct dep_item - one fd of an interest list
- * @link: B+W, but a wake function moves it under W alone: in dep_watch.items
+ * @link: B+W, but a wake function moves it under W alone: among the items of
+ *	the watch: see files/members.h
  * @ready: L: in dep_instance.ready, or empty
  * @inst: const: the instance whose set this is
  * @file: L (changed once, to NULL, under B+L or M+L): the file that the number

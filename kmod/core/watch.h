@@ -6,11 +6,11 @@
 #define DEVEPOLL_WATCH_H
 
 #include <linux/atomic.h>
-#include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
+struct dep_item;
 struct file;
 
 /**
@@ -40,8 +40,8 @@ struct dep_wait {
  * @armed: M of the item in the host: see dep_item_armed()
  * @nr_exclusive: B+W, read without W by the wake function: how many of @items
  *	are exclusive
- * @items: B+W, but a wake function rotates it under W alone: the items of all
- *	instances
+ * @first: B+W, but a wake function rotates it under W alone: the first of the
+ *	items of all instances, which form a ring by dep_item.link
  * @in_table: B: no more once the file is gone; also read without B by who has
  *	an item there
  * @wait: B: the first entry; most files need no other
@@ -55,7 +55,7 @@ struct dep_watch {
 	u16 nr_exclusive;
 	u16 armed;
 	bool in_table;
-	struct list_head items;
+	struct dep_item *first;
 	struct dep_wait wait;
 };
 

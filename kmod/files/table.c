@@ -10,6 +10,7 @@
 #include "core/limits.h"
 #include "core/trace.h"
 #include "core/watch.h"
+#include "files/members.h"
 #include "files/table.h"
 #include "files/waitqueue.h"
 #include "files/wakeup.h"
@@ -97,7 +98,7 @@ static bool watch_has_room(struct dep_watch *watch, const struct dep_item *item,
 	if (likely(dep_person_may_take(watch->nr_items, watch->nr_items, most)))
 		return true;
 	/* B keeps their sets.  A wake-up does more with as many items. */
-	list_for_each_entry(other, &watch->items, link)
+	dep_watch_for_each(watch, other)
 		own += dep_person_is(other->inst->person, item->inst->person);
 	return dep_person_may_take(own, watch->nr_items, most);
 }
@@ -124,7 +125,7 @@ static int watch_join(struct dep_item *item, bool exempt)
 			dep_item_set_watch(item, watch);
 			/* Pairs with READ_ONCE() in watch_has_one(). */
 			smp_wmb();
-			list_add_tail(&item->link, &watch->items);
+			dep_watch_enter(watch, item);
 			watch->nr_exclusive += dep_item_is_exclusive(item);
 		} else {
 			err = -ENOSPC;
@@ -142,7 +143,6 @@ static void watch_drop(struct dep_watch *watch, struct dep_item *item)
 	rcu_read_lock();
 	dep_watch_disarm(watch);
 	rcu_read_unlock();
-	list_del_init(&item->link);
 	watch_end(watch);
 }
 
@@ -157,11 +157,8 @@ static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
 		return ERR_PTR(-ENOMEM);
 	watch->nr_items = 1;
 	watch->nr_exclusive = dep_item_is_exclusive(item);
-	/* list_add() without its checks: each add comes through here. */
-	watch->items.next = &item->link;
-	watch->items.prev = &item->link;
-	item->link.next = &watch->items;
-	item->link.prev = &watch->items;
+	/* An item that is on no watch is a ring by itself. */
+	watch->first = item;
 	err = dep_watch_queue(watch, dep_item_key(item), ready);
 	if (err) {
 		watch_drop(watch, item);
@@ -260,7 +257,7 @@ void dep_watch_detach(struct dep_item *item)
 	}
 	if (watch && !last) {
 		spin_lock_irq(&watch->lock);
-		list_del_init(&item->link);
+		dep_watch_leave(watch, item);
 		watch->nr_exclusive -= dep_item_is_exclusive(item);
 		/* It may have been the only one that got an event. */
 		if (item->handover)
@@ -285,7 +282,8 @@ void dep_watch_detach(struct dep_item *item)
  * watch; otherwise somebody else has unhooked it, and the last of these frees
  * the watch.
  */
-static bool item_file_gone(struct dep_item *item, struct list_head *gone)
+static bool item_file_gone(struct dep_watch *watch, struct dep_item *item,
+			   struct list_head *gone)
 {
 	struct dep_instance *inst = item->inst;
 	struct dep_leaf *leaf = NULL;
@@ -294,10 +292,10 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 	spin_lock_irq(&inst->lock);
 	if (item->hooked && item->mode & DEP_MODE_STAY) {
 		/* Once L is released, the program may free it. */
-		dep_host_share(dep_item_watch(item));
+		dep_host_share(watch);
 		inst->stats.closes++;
 		trace_devepoll_close(item);
-		list_del_init(&item->link);
+		dep_watch_leave(watch, item);
 		dep_item_bury(item);
 		spin_unlock_irq(&inst->lock);
 		return true;
@@ -306,10 +304,10 @@ static bool item_file_gone(struct dep_item *item, struct list_head *gone)
 	if (mine) {
 		inst->stats.closes++;
 		trace_devepoll_close(item);
-		list_del_init(&item->link);
+		dep_watch_leave(watch, item);
 		if (item->mode & DEP_MODE_TELL_CLOSED) {
 			/* Once it is closed, a waiter may free it. */
-			dep_host_share(dep_item_watch(item));
+			dep_host_share(watch);
 			leaf = dep_item_close(item);
 		} else {
 			list_add_tail(&item->link, gone);
@@ -335,6 +333,7 @@ void dep_watch_file_gone(struct file *file)
 	struct dep_watch *watch;
 	LIST_HEAD(gone);
 	bool last = false;
+	u32 nr;
 
 	spin_lock(&bucket->lock);
 	watch = bucket_find(bucket, file);
@@ -346,9 +345,12 @@ void dep_watch_file_gone(struct file *file)
 	dep_watch_disarm(watch);
 	bucket_remove(bucket, watch);
 	/* B keeps the items on the watch, and so their instances alive. */
-	list_for_each_entry_safe(item, next, &watch->items, link) {
-		if (item_file_gone(item, &gone))
+	item = watch->first;
+	for (nr = watch->nr_items; nr; nr--) {
+		next = list_next_entry(item, link);
+		if (item_file_gone(watch, item, &gone))
 			last = !--watch->nr_items;
+		item = next;
 	}
 	spin_unlock(&bucket->lock);
 

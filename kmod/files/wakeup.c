@@ -7,6 +7,7 @@
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "core/watch.h"
+#include "files/members.h"
 #include "files/wakeup.h"
 
 /*
@@ -115,7 +116,7 @@ static __always_inline void watch_notify_all(struct dep_watch *watch,
 	struct dep_item *item;
 
 	lockdep_assert_held(&watch->lock);
-	list_for_each_entry(item, &watch->items, link)
+	dep_watch_for_each(watch, item)
 		watch_notify(item, key, many);
 }
 
@@ -153,17 +154,17 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 	bool many = watch_has_many(watch);
 
 	lockdep_assert_held(&watch->lock);
-	list_for_each_entry(item, &watch->items, link) {
+	dep_watch_for_each(watch, item) {
 		if (!dep_item_is_exclusive(item))
 			watch_notify(item, key, many);
 		else if (!chosen && watch_notify_waiter(item, key))
 			chosen = item;
 	}
 	if (chosen) {
-		list_move_tail(&chosen->link, &watch->items);
+		dep_watch_rotate(watch, chosen);
 		return;
 	}
-	list_for_each_entry(item, &watch->items, link) {
+	dep_watch_for_each(watch, item) {
 		if (dep_item_is_exclusive(item))
 			watch_notify(item, key, many);
 	}
@@ -180,7 +181,7 @@ void dep_watch_hand_over(struct dep_watch *watch)
 	struct dep_item *item;
 
 	lockdep_assert_held(&watch->lock);
-	list_for_each_entry(item, &watch->items, link) {
+	dep_watch_for_each(watch, item) {
 		if (dep_item_is_exclusive(item))
 			watch_notify(item, 0, watch_has_many(watch));
 	}
@@ -238,10 +239,9 @@ static __always_inline bool item_has_it(const struct dep_item *item,
  * have an exclusive item.
  */
 static __always_inline bool watch_has_one(const struct dep_watch *watch,
-					  const struct list_head *first)
+					  const struct dep_item *first)
 {
-	/* Never empty while an entry is in a wait queue. */
-	return first == READ_ONCE(watch->items.prev) &&
+	return READ_ONCE(first->link.next) == &first->link &&
 	       !READ_ONCE(watch->nr_exclusive);
 }
 
@@ -290,7 +290,6 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 				      wait_queue_entry_t *entry, void *key)
 {
 	__poll_t events = key_to_poll(key);
-	struct list_head *first;
 	struct dep_item *only;
 
 	if (unlikely(events & POLLFREE))
@@ -301,10 +300,10 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 	 * pairs with smp_mb() there.
 	 */
 	smp_mb();
-	first = READ_ONCE(watch->items.next);
-	if (unlikely(!watch_has_one(watch, first) || dep_fast_path_off))
+	/* There is one as long as an entry is in a wait queue. */
+	only = READ_ONCE(watch->first);
+	if (unlikely(!watch_has_one(watch, only) || dep_fast_path_off))
 		return watch_wake_all(watch, events);
-	only = list_entry(first, struct dep_item, link);
 	if (item_has_it(only, events))
 		return 0;
 	return watch_wake_one(only, events);
