@@ -121,7 +121,7 @@ static struct dep_item *host_new_item(struct dep_instance *inst, bool hosted)
 }
 
 /* Frees hosts that were given back, or allocated ahead. */
-static noinline void host_free_all(struct dep_item *first)
+static noinline void host_free_several(struct dep_item *first)
 {
 	void *hosts[DEP_STASH_MOST] DEP_UNINITIALIZED;
 	struct dep_item *item;
@@ -129,8 +129,15 @@ static noinline void host_free_all(struct dep_item *first)
 
 	for (item = first; item; item = item->stashed)
 		hosts[nr++] = dep_host_of(item);
-	if (nr)
-		kmem_cache_free_bulk(host_cache, nr, hosts);
+	kmem_cache_free_bulk(host_cache, nr, hosts);
+}
+
+static void host_free_all(struct dep_item *first)
+{
+	if (first && first->stashed)
+		host_free_several(first);
+	else if (first)
+		kmem_cache_free(host_cache, dep_host_of(first));
 }
 
 /* The rare half of dep_item_watch(). */
@@ -155,6 +162,8 @@ void dep_host_empty_stash(struct dep_instance *inst)
 	lockdep_assert_held(&inst->mtx);
 	host_free_all(inst->stash);
 	inst->stash = NULL;
+	if (!READ_ONCE(inst->returned.first))
+		return;
 	spin_lock_irq(&inst->lock);
 	returned = host_take_returned(inst);
 	spin_unlock_irq(&inst->lock);

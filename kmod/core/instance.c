@@ -39,6 +39,8 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	INIT_LIST_HEAD(&inst->nesting.inner);
 	INIT_LIST_HEAD(&inst->nesting.outer);
 	inst->pages.snapshot = 2;
+	/* As a rule, whoever opens a set adds to it, and nobody else does. */
+	dep_owner_begin(&inst->first_owner);
 	inst->owners = &inst->first_owner;
 	mutex_init(&inst->mtx);
 	mutex_init(&inst->map_lock);

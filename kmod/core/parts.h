@@ -11,6 +11,7 @@
 #include <linux/list.h>
 #include <linux/poll.h>
 #include <linux/rbtree.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 struct devepoll_event;
@@ -156,7 +157,7 @@ struct dep_turns {
  * @files: M+L: its table of files, in which the numbers of the items name their
  *	files; to compare, never to dereference
  * @born: M+L: when it began, since numbers and addresses are reused
- * @pid: M+L: its number in the initial namespace; 0 before the first use
+ * @pid: M+L: its number in the initial namespace
  * @nr_items: L: how many items in the interest list are its own
  */
 struct dep_owner {
@@ -166,6 +167,18 @@ struct dep_owner {
 	pid_t pid;
 	u32 nr_items;
 };
+
+/**
+ * dep_owner_begin() - the calling process becomes an owner
+ * @owner: the owner, which has no items; dep_instance.mtx and its instance are
+ *	locked, or nobody else knows the instance
+ */
+static inline void dep_owner_begin(struct dep_owner *owner)
+{
+	owner->files = current->files;
+	owner->pid = task_tgid_nr(current);
+	owner->born = current->group_leader->start_boottime;
+}
 
 /**
  * struct dep_living - an owner of items that was found alive since a

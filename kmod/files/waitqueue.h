@@ -72,8 +72,9 @@ static __always_inline int dep_watch_arm(struct dep_item *item, u16 *ready)
 	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
 	if (unlikely(item->events & ~*dep_item_armed(item)))
 		return dep_watch_arm_more(item, ready);
-	init_poll_funcptr(&table, item->mode & DEP_MODE_NEST ?
-				  dep_watch_queue_not : NULL);
+	init_poll_funcptr(&table, NULL);
+	if (unlikely(item->mode & DEP_MODE_NEST))
+		table._qproc = dep_watch_queue_not;
 	table._key = dep_item_key(item);
 	*ready = (__force u16)vfs_poll(item->file, &table);
 	return 0;

@@ -90,10 +90,15 @@ static int interest_change(struct dep_item *item, u16 events)
 
 static void item_set(struct dep_item *item, const struct dep_change *ch)
 {
+	const u32 kept = DEP_MODE_OF_FILE | DEP_MODE_POLL;
+	u32 before = item->mode;
+
 	item->events = ch->events;
-	item->mode = ch->mode | (item->mode & DEP_MODE_OF_FILE) |
-		     dep_item_poll_mode(item->inst, ch->mode);
 	item->data = ch->data;
+	item->mode = ch->mode | (before & kept);
+	if (unlikely((before ^ ch->mode) & DEP_MODE_TRUST))
+		item->mode = (item->mode & ~DEP_MODE_POLL) |
+			     dep_item_poll_mode(item->inst, ch->mode);
 }
 
 /* An item that is on the ready list already has woken everybody. */
@@ -112,8 +117,8 @@ static int interest_modify(struct dep_instance *inst, struct file *file,
 			   const struct dep_change *ch)
 {
 	struct dep_change before DEP_UNINITIALIZED;
+	u16 ready DEP_UNINITIALIZED, revents;
 	struct dep_item *item;
-	u16 ready, revents;
 	int err;
 
 	item = dep_interest_find_lock(inst, file, ch->fd);

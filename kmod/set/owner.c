@@ -62,9 +62,7 @@ static struct dep_owner *owner_enter(struct dep_instance *inst,
 	inst->owners = owner;
 	if (dep_owner_is_current(owner))
 		return owner;
-	owner->files = current->files;
-	owner->pid = task_tgid_nr(current);
-	owner->born = current->group_leader->start_boottime;
+	dep_owner_begin(owner);
 	if (inst->living.owner == owner)
 		inst->living.owner = NULL;
 	return owner;
