@@ -15,6 +15,9 @@
 #include "core/limits.h"
 #include "core/nest.h"
 
+/* With a pointer of the allocator behind each, 21 of them fill a page. */
+static_assert(sizeof(struct dep_host) <= 184 || sizeof(spinlock_t) > 4);
+
 static struct kmem_cache *item_cache;
 static struct kmem_cache *host_cache;
 

@@ -6,7 +6,8 @@
 #include <linux/hash.h>
 #include <linux/spinlock.h>
 
-struct dep_watch;
+#include "core/watch.h"
+
 struct file;
 
 /**
@@ -32,6 +33,43 @@ extern unsigned int dep_watch_table_bits;
 static inline struct dep_bucket *dep_watch_bucket(const struct file *file)
 {
 	return &dep_watch_table[hash_ptr(file, dep_watch_table_bits)];
+}
+
+/**
+ * dep_bucket_find() - find the watch of a file
+ * @bucket: its bucket, locked
+ * @file: the file
+ *
+ * Return: the watch, or NULL.
+ */
+static inline struct dep_watch *dep_bucket_find(struct dep_bucket *bucket,
+						const struct file *file)
+{
+	struct dep_watch *watch;
+
+	lockdep_assert_held(&bucket->lock);
+	for (watch = bucket->watches; watch; watch = watch->next) {
+		if (dep_watch_file(watch) == file)
+			break;
+	}
+	return watch;
+}
+
+/**
+ * dep_bucket_remove() - take a watch out of the table
+ * @bucket: its bucket, locked
+ * @watch: the watch
+ */
+static inline void dep_bucket_remove(struct dep_bucket *bucket,
+				     struct dep_watch *watch)
+{
+	struct dep_watch **at = &bucket->watches;
+
+	lockdep_assert_held(&bucket->lock);
+	while (*at != watch)
+		at = &(*at)->next;
+	WRITE_ONCE(*at, watch->next);
+	WRITE_ONCE(watch->in_table, false);
 }
 
 /**

@@ -18,30 +18,6 @@
 struct dep_bucket *dep_watch_table __read_mostly;
 unsigned int dep_watch_table_bits __read_mostly;
 
-static struct dep_watch *bucket_find(struct dep_bucket *bucket,
-				     const struct file *file)
-{
-	struct dep_watch *watch;
-
-	lockdep_assert_held(&bucket->lock);
-	for (watch = bucket->watches; watch; watch = watch->next) {
-		if (dep_watch_file(watch) == file)
-			break;
-	}
-	return watch;
-}
-
-static void bucket_remove(struct dep_bucket *bucket, struct dep_watch *watch)
-{
-	struct dep_watch **at = &bucket->watches;
-
-	lockdep_assert_held(&bucket->lock);
-	while (*at != watch)
-		at = &(*at)->next;
-	WRITE_ONCE(*at, watch->next);
-	WRITE_ONCE(watch->in_table, false);
-}
-
 /**
  * dep_watch_is_there() - the exact half of dep_watch_exists()
  * @file: the file
@@ -54,7 +30,7 @@ bool dep_watch_is_there(const struct file *file)
 	bool there;
 
 	spin_lock(&bucket->lock);
-	there = bucket_find(bucket, file);
+	there = dep_bucket_find(bucket, file);
 	spin_unlock(&bucket->lock);
 	return there;
 }
@@ -114,7 +90,7 @@ static int watch_join(struct dep_item *item, bool exempt)
 	int err = 0;
 
 	spin_lock(&bucket->lock);
-	watch = bucket_find(bucket, item->file);
+	watch = dep_bucket_find(bucket, item->file);
 	if (!watch) {
 		err = -ENOENT;
 	} else {
@@ -174,7 +150,7 @@ static bool watch_publish(struct dep_watch *watch, struct dep_item *item)
 	bool alone;
 
 	spin_lock(&bucket->lock);
-	alone = !bucket_find(bucket, item->file);
+	alone = !dep_bucket_find(bucket, item->file);
 	if (alone) {
 		dep_item_set_watch(item, watch);
 		watch->next = bucket->watches;
@@ -253,7 +229,7 @@ void dep_watch_detach(struct dep_item *item)
 		dep_watch_disarm(watch);
 		/* Off the file before out of the table: dep_watch_maybe(). */
 		smp_mb();
-		bucket_remove(bucket, watch);
+		dep_bucket_remove(bucket, watch);
 	}
 	if (watch && !last) {
 		spin_lock_irq(&watch->lock);
@@ -336,14 +312,14 @@ void dep_watch_file_gone(struct file *file)
 	u32 nr;
 
 	spin_lock(&bucket->lock);
-	watch = bucket_find(bucket, file);
+	watch = dep_bucket_find(bucket, file);
 	if (!watch) {
 		spin_unlock(&bucket->lock);
 		return;
 	}
 	/* From here on only B guards the list: no wake function runs. */
 	dep_watch_disarm(watch);
-	bucket_remove(bucket, watch);
+	dep_bucket_remove(bucket, watch);
 	/* B keeps the items on the watch, and so their instances alive. */
 	item = watch->first;
 	for (nr = watch->nr_items; nr; nr--) {
