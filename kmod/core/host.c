@@ -269,15 +269,14 @@ void dep_item_free(struct dep_item *item)
  */
 void dep_item_recycle(struct dep_item *item)
 {
+	struct dep_instance *inst = item->inst;
 	struct dep_item *surplus = NULL;
-	struct dep_instance *inst;
 
+	item_end(item);
 	if (unlikely(!item->hosted)) {
-		dep_item_free(item);
+		kmem_cache_free(item_cache, dep_lone_of(item));
 		return;
 	}
-	inst = item->inst;
-	item_end(item);
 	if (unlikely(!host_goes(item)))
 		return;
 	spin_lock_irq(&inst->lock);

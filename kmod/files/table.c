@@ -83,7 +83,8 @@ static bool watch_has_room(struct dep_watch *watch, const struct dep_item *item,
  * Puts the item on the file's watch; -ENOENT if it has none, -ENOSPC if there
  * are too many items.
  */
-static int watch_join(struct dep_item *item, bool exempt)
+static int watch_join(struct dep_item *item, bool exempt,
+		      struct dep_watch **joined)
 {
 	struct dep_bucket *bucket = dep_watch_bucket(item->file);
 	struct dep_watch *watch;
@@ -109,6 +110,7 @@ static int watch_join(struct dep_item *item, bool exempt)
 		spin_unlock_irq(&watch->lock);
 	}
 	spin_unlock(&bucket->lock);
+	*joined = watch;
 	return err;
 }
 
@@ -184,9 +186,9 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 	for (;;) {
 		err = -ENOENT;
 		if (dep_watch_maybe(item->file))
-			err = watch_join(item, false);
+			err = watch_join(item, false, &watch);
 		if (err == -ENOSPC && dep_person_is_exempt())
-			err = watch_join(item, true);
+			err = watch_join(item, true, &watch);
 		if (err != -ENOENT)
 			break;
 		watch = watch_new_armed(item, ready);
@@ -203,7 +205,8 @@ int dep_watch_attach(struct dep_item *item, u16 *ready)
 		return err;
 	/* On the list before the poll: pairs with dep_watch_wake(). */
 	smp_mb();
-	err = dep_watch_queue(dep_item_watch(item), dep_item_key(item), ready);
+	/* The item keeps the watch. */
+	err = dep_watch_queue(watch, dep_item_key(item), ready);
 	*ready |= before;
 	return err;
 }
