@@ -212,14 +212,9 @@ static void queue_on(struct file *file, wait_queue_head_t *head,
 	arming->err = err;
 }
 
-/**
- * dep_watch_queue_not() - called by ->poll() of a set that the watch waits on
- * @file: the file
- * @head: one of its wait queues
- * @table: the argument of ->poll()
- */
-void dep_watch_queue_not(struct file *file, wait_queue_head_t *head,
-			 poll_table *table)
+/* A set has to know who polls it, even if it is queued on already. */
+static void watch_queue_not(struct file *file, wait_queue_head_t *head,
+			    poll_table *table)
 {
 }
 
@@ -232,7 +227,7 @@ void dep_watch_queue_not(struct file *file, wait_queue_head_t *head,
 bool dep_watch_is_arming(const poll_table *table)
 {
 	return table && (table->_qproc == queue_on ||
-			 table->_qproc == dep_watch_queue_not);
+			 table->_qproc == watch_queue_not);
 }
 
 /**
@@ -267,9 +262,9 @@ int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
 }
 
 /**
- * dep_watch_arm_more() - the rare half of dep_watch_arm(): queue for new events
+ * dep_watch_arm_more() - the rare half of dep_watch_arm()
  * @item: an attached item that asks for events with which its file was not
- *	polled yet
+ *	polled yet, so that the watch is queued for them; or whose file is a set
  * @ready: out: what ->poll() answered
  *
  * Context: as dep_watch_arm().
@@ -277,8 +272,15 @@ int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
  */
 int dep_watch_arm_more(struct dep_item *item, u16 *ready)
 {
+	poll_table table DEP_UNINITIALIZED;
 	int err;
 
+	if (!(item->events & ~*dep_item_armed(item))) {
+		init_poll_funcptr(&table, watch_queue_not);
+		table._key = dep_item_key(item);
+		*ready = (__force u16)vfs_poll(item->file, &table);
+		return 0;
+	}
 	/* The item keeps the watch. */
 	err = dep_watch_queue(dep_item_watch(item), dep_item_key(item), ready);
 	if (!err)

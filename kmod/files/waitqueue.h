@@ -42,8 +42,6 @@ void dep_waits_free(struct dep_watch *watch);
 
 int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready);
 int dep_watch_arm_more(struct dep_item *item, u16 *ready);
-void dep_watch_queue_not(struct file *file, wait_queue_head_t *head,
-			 poll_table *table);
 void dep_watch_disarm(struct dep_watch *watch);
 void dep_watch_flush(struct dep_watch *watch);
 bool dep_watch_is_arming(const poll_table *table);
@@ -56,7 +54,6 @@ bool dep_watch_is_arming(const poll_table *table);
  * Some files queue a poller, or note that there is one, only for the events
  * asked for: a datagram socket wakes a sender that asked for EPOLLOUT.  The
  * file learns of a change of the mode alone, too, but nothing is queued for it.
- * Only a set has to know who polls it: dep_watch_is_arming().
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;
@@ -70,11 +67,10 @@ static __always_inline int dep_watch_arm(struct dep_item *item, u16 *ready)
 	lockdep_assert_held(&item->inst->mtx);
 	/* Only to check: who takes the mutex has just yielded if need be. */
 	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
-	if (unlikely(item->events & ~*dep_item_armed(item)))
+	if (unlikely(item->events & ~*dep_item_armed(item) ||
+		     item->mode & DEP_MODE_NEST))
 		return dep_watch_arm_more(item, ready);
 	init_poll_funcptr(&table, NULL);
-	if (unlikely(item->mode & DEP_MODE_NEST))
-		table._qproc = dep_watch_queue_not;
 	table._key = dep_item_key(item);
 	*ready = (__force u16)vfs_poll(item->file, &table);
 	return 0;

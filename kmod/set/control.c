@@ -88,7 +88,8 @@ static int interest_change(struct dep_item *item, u16 events)
 	return err;
 }
 
-static void item_set(struct dep_item *item, const struct dep_change *ch)
+static __always_inline void item_set(struct dep_item *item,
+				     const struct dep_change *ch)
 {
 	const u32 kept = DEP_MODE_OF_FILE | DEP_MODE_POLL;
 	u32 before = item->mode;
@@ -110,6 +111,37 @@ static void interest_post_again(struct dep_item *item, u16 ready)
 		dep_item_post(item, ready, false);
 	else if (ready & item->events)
 		inst->sink->post(inst, item, ready & item->events);
+}
+
+/*
+ * Ends a change that posts something, or that failed: @before is how the item
+ * was, @ready what the file answered, and @revents what was pending.
+ */
+static noinline int interest_end_modify(struct dep_item *item,
+					const struct dep_change *before,
+					u16 ready, u16 revents, int err)
+{
+	struct dep_instance *inst = item->inst;
+
+	spin_lock_irq(&inst->lock);
+	if (err) {
+		item_set(item, before);
+		if (item->mode & DEP_MODE_KEEP)
+			revents |= ready;
+		if (revents & item->events)
+			inst->sink->post(inst, item, revents & item->events);
+		/* Disabled by its event, which is not in the ring any more. */
+		if (unlikely(inst->ring && !item->events))
+			item->revents |= revents;
+		interest_must_poll(item);
+	} else {
+		/* The file won't repeat them, so they count as said now. */
+		if (item->mode & DEP_MODE_KEEP)
+			ready |= revents;
+		interest_post_again(item, ready);
+	}
+	spin_unlock_irq(&inst->lock);
+	return err;
 }
 
 /* As epoll does, this reports what is ready already. */
@@ -149,25 +181,7 @@ static int interest_modify(struct dep_instance *inst, struct file *file,
 		   !(item->mode & DEP_MODE_KEEP)))
 		return 0;
 
-	spin_lock_irq(&inst->lock);
-	if (err) {
-		item_set(item, &before);
-		if (item->mode & DEP_MODE_KEEP)
-			revents |= ready;
-		if (revents & item->events)
-			inst->sink->post(inst, item, revents & item->events);
-		/* Disabled by its event, which is not in the ring any more. */
-		if (unlikely(inst->ring && !item->events))
-			item->revents |= revents;
-		interest_must_poll(item);
-	} else {
-		/* The file won't repeat them, so they count as said now. */
-		if (item->mode & DEP_MODE_KEEP)
-			ready |= revents;
-		interest_post_again(item, ready);
-	}
-	spin_unlock_irq(&inst->lock);
-	return err;
+	return interest_end_modify(item, &before, ready, revents, err);
 }
 
 static int interest_set_file(struct dep_instance *inst, struct file *file,
