@@ -58,8 +58,9 @@ static struct dep_item *host_fill_stash(struct dep_instance *inst)
 	u32 i, nr = host_ahead(inst);
 
 	/* If there is no memory for so many, there may be for one. */
-	if (likely(nr < 2) || !kmem_cache_alloc_bulk(host_cache, GFP_KERNEL, nr,
-					     (void **)hosts)) {
+	if (likely(nr < 2) ||
+	    !kmem_cache_alloc_bulk(host_cache, GFP_KERNEL, nr,
+				   (void **)hosts)) {
 		hosts[0] = kmem_cache_alloc(host_cache, GFP_KERNEL);
 		return hosts[0] ? &hosts[0]->item : NULL;
 	}

@@ -52,8 +52,8 @@ static int item_insert(struct dep_item *item, bool alone)
 
 /**
  * dep_item_hook() - put a new item into the interest list
- * @item: the item, which has an owner; unless @alone, the list has no other with its number and its
- *	file
+ * @item: the item, which has an owner; unless @alone, the list has no other
+ *	with its number and its file
  * @alone: only if the list has no item of its number; so if @item has a host
  *
  * Context: process, dep_instance.mtx held.

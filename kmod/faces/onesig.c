@@ -68,7 +68,8 @@ struct dep_onesig {
 
 static struct dep_siginfo *onesig_info(const struct dep_item *item)
 {
-	return container_of(dep_lone_of(item)->extra, struct dep_siginfo, extra);
+	return container_of(dep_lone_of(item)->extra, struct dep_siginfo,
+			    extra);
 }
 
 static void onesig_post(struct dep_instance *inst, struct dep_item *item,

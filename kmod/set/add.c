@@ -70,7 +70,8 @@ static int interest_hook(struct dep_instance *inst, struct file *file,
 	int err;
 
 	err = dep_item_hook(*item, true);
-	if (unlikely(err == -EEXIST) && !dep_interest_find(inst, file, ch->fd)) {
+	if (unlikely(err == -EEXIST) &&
+	    !dep_interest_find(inst, file, ch->fd)) {
 		dep_item_discard(*item);
 		*item = interest_new_item(inst, file, ch, false);
 		if (IS_ERR(*item))

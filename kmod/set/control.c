@@ -149,7 +149,7 @@ static int interest_modify(struct dep_instance *inst, struct file *file,
 			   const struct dep_change *ch)
 {
 	struct dep_change before DEP_UNINITIALIZED;
-	u16 ready DEP_UNINITIALIZED, revents;
+	u16 revents, ready DEP_UNINITIALIZED;
 	struct dep_item *item;
 	int err;
 
@@ -177,8 +177,8 @@ static int interest_modify(struct dep_instance *inst, struct file *file,
 	err = dep_watch_arm(item, &ready);
 	inst->stats.mods += !err;
 	/* Often there is nothing to post, and L is not needed again. */
-	if (likely(!err && !(ready & ch->events) &&
-		   !(item->mode & DEP_MODE_KEEP)))
+	if (likely(!err && !(item->mode & DEP_MODE_KEEP) &&
+		   !(ready & ch->events)))
 		return 0;
 
 	return interest_end_modify(item, &before, ready, revents, err);

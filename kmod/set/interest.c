@@ -152,7 +152,8 @@ void dep_interest_sift(struct dep_instance *inst,
 	do {
 		spin_lock_irq(&inst->lock);
 		first = dep_fdmap_next(&inst->interest, &fd);
-		for (item = first; item && keep(item); item = dep_item_peer(item))
+		for (item = first; item && keep(item);
+		     item = dep_item_peer(item))
 			;
 		if (item)
 			dep_item_unhook(item);

@@ -127,7 +127,8 @@ bool dep_owner_is_gone(const struct dep_item *item)
 	bool gone;
 
 	rcu_read_lock();
-	task = pid_task(find_pid_ns(item->owner->pid, &init_pid_ns), PIDTYPE_TGID);
+	task = pid_task(find_pid_ns(item->owner->pid, &init_pid_ns),
+			PIDTYPE_TGID);
 	/* A task keeps its signal_struct as long as RCU keeps the task. */
 	gone = !task || task->start_boottime != item->owner->born ||
 	       !atomic_read(&task->signal->live);
@@ -147,7 +148,8 @@ bool dep_owner_is_gone(const struct dep_item *item)
 bool dep_owner_is_caller(const struct dep_item *item)
 {
 	return owner_is_this_process(item) &&
-	       (item->owner->files == current->files || thread_group_empty(current));
+	       (item->owner->files == current->files ||
+		thread_group_empty(current));
 }
 
 /* As dep_owner_is_gone(), but without a search for each event of a child. */

@@ -101,7 +101,8 @@ static __always_inline bool dep_owner_knows(const struct dep_item *item,
 	fd = array_index_nospec(fd, table.max);
 	if (unlikely(rcu_access_pointer(table.fds[fd]) != item->file))
 		return false;
-	return likely(item->owner->files == table.files) || dep_owner_is_living(item);
+	return likely(item->owner->files == table.files) ||
+	       dep_owner_is_living(item);
 }
 
 /**
