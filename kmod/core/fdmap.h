@@ -10,7 +10,7 @@
  * leaf: many sets have no more.
  *
  * If processes that share the set name different files by the same number, the
- * number has several items: they are linked by dep_item.peer.
+ * number has several items: they are linked by dep_lone.peer.
  */
 #ifndef DEVEPOLL_FDMAP_H
 #define DEVEPOLL_FDMAP_H

@@ -149,7 +149,7 @@ struct dep_watch *dep_item_watch_elsewhere(struct dep_item *item)
 {
 	if (item->watched == DEP_WATCHED_NOT)
 		return NULL;
-	return item->hosted ? dep_host_of(item)->watch.next :
+	return dep_item_hosted(item) ? dep_host_of(item)->watch.next :
 			      dep_lone_of(item)->watch;
 }
 
@@ -256,7 +256,7 @@ static void item_end(struct dep_item *item)
 void dep_item_free(struct dep_item *item)
 {
 	item_end(item);
-	if (unlikely(!item->hosted))
+	if (unlikely(!dep_item_hosted(item)))
 		kmem_cache_free(item_cache, dep_lone_of(item));
 	else if (host_goes(item))
 		kmem_cache_free(host_cache, dep_host_of(item));
@@ -274,12 +274,17 @@ void dep_item_recycle(struct dep_item *item)
 	struct dep_item *surplus = NULL;
 
 	item_end(item);
-	if (unlikely(!item->hosted)) {
+	if (unlikely(!dep_item_hosted(item))) {
 		kmem_cache_free(item_cache, dep_lone_of(item));
 		return;
 	}
 	if (unlikely(!host_goes(item)))
 		return;
+	/* KASAN is to see who uses what was removed, so none is kept there. */
+	if (IS_ENABLED(CONFIG_KASAN)) {
+		kmem_cache_free(host_cache, dep_host_of(item));
+		return;
+	}
 	spin_lock_irq(&inst->lock);
 	if (inst->returned.nr >= host_ahead(inst))
 		surplus = host_take_returned(inst);

@@ -62,7 +62,7 @@ static inline void dep_item_set_watch(struct dep_item *item,
 				      struct dep_watch *watch)
 {
 	item->watched = DEP_WATCHED_ELSEWHERE;
-	if (!item->hosted)
+	if (!dep_item_hosted(item))
 		dep_lone_of(item)->watch = watch;
 	else if (watch == &dep_host_of(item)->watch)
 		item->watched = DEP_WATCHED_BY_HOST;
@@ -78,7 +78,7 @@ static inline void dep_item_set_watch(struct dep_item *item,
  */
 static inline u16 *dep_item_armed(struct dep_item *item)
 {
-	return likely(item->hosted) ? &dep_host_of(item)->watch.armed :
+	return likely(dep_item_hosted(item)) ? &dep_host_of(item)->watch.armed :
 				      &dep_lone_of(item)->armed;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/instance.h"
 #include "core/limits.h"
+#include "core/owners.h"
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
 unsigned long dep_max_user_watches;
@@ -40,8 +41,10 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	INIT_LIST_HEAD(&inst->nesting.outer);
 	inst->pages.snapshot = 2;
 	/* As a rule, whoever opens a set adds to it, and nobody else does. */
-	dep_owner_begin(&inst->first_owner);
-	inst->owners = &inst->first_owner;
+	INIT_LIST_HEAD(&inst->owners);
+	INIT_LIST_HEAD(&inst->own_owners[1].entry);
+	dep_owner_begin(&inst->own_owners[0]);
+	list_add(&inst->own_owners[0].entry, &inst->owners);
 	mutex_init(&inst->mtx);
 	mutex_init(&inst->map_lock);
 	init_waitqueue_head(&inst->poll_queue);
@@ -61,8 +64,6 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
  */
 void dep_instance_free(struct dep_instance *inst)
 {
-	struct dep_owner *owner, *next;
-
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items || inst->interest.charged);
 	WARN_ON_ONCE(inst->stash || inst->returned.first);
@@ -73,10 +74,11 @@ void dep_instance_free(struct dep_instance *inst)
 		     !list_empty(&inst->nesting.outer));
 
 	dep_fdmap_destroy(&inst->interest);
-	for (owner = inst->owners; owner; owner = next) {
-		next = owner->next;
-		if (owner != &inst->first_owner)
-			kfree(owner);
-	}
+	/* Without items, only the last one that added is there. */
+	WARN_ON_ONCE(!list_is_singular(&inst->owners));
+	spin_lock_irq(&inst->lock);
+	dep_owner_end(inst, dep_owner_last(inst));
+	spin_unlock_irq(&inst->lock);
+	kfree(inst->spare_owner);
 	kfree(inst);
 }

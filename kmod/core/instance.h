@@ -342,9 +342,11 @@
  * @classic: M: a set of 2001, now and for ever; read without a lock
  * @onesig: M+L: what makes it a signal set, now and for ever, or NULL; read
  *	without a lock, with acquire
- * @first_owner: the first of @owners, as a rule the only one
- * @owners: M (changed under M+L): the owners of the items, the last one that
- *	was used first
+ * @own_owners: L: room for two of @owners
+ * @owners: L (the first: M+L): the owners of the items, the last that added one
+ *	first; see owners.c
+ * @spare_owner: M+L: room for a further one, or NULL
+ * @wants_owner: M+L: there is no room for a further one
  * @living: an owner of items that was found alive
  * @busy: busy polling of network devices
  * @stats: the counters of the set
@@ -404,8 +406,10 @@ struct dep_instance {
 	u8 devpoll;
 	bool classic;
 	struct dep_onesig *onesig;
-	struct dep_owner first_owner;
-	struct dep_owner *owners;
+	struct dep_owner own_owners[2];
+	struct list_head owners;
+	struct dep_owner *spare_owner;
+	bool wants_owner;
 	struct dep_living living;
 	struct dep_busy busy;
 	struct dep_stats stats;

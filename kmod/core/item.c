@@ -11,6 +11,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
+#include "core/owners.h"
 #include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
@@ -41,7 +42,7 @@ static int item_insert(struct dep_item *item, bool alone)
 		return alone ? -EEXIST : -ENOSPC;
 	}
 	/* One with a host is alone. */
-	if (!item->hosted)
+	if (!dep_item_hosted(item))
 		dep_lone_of(item)->peer = *first;
 	*first = item;
 	item->hooked = true;
@@ -120,7 +121,7 @@ bool dep_item_unhook(struct dep_item *item)
 	item->hooked = false;
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	item->events = 0;
-	item->owner->nr_items--;
+	dep_owner_leave(item);
 	item_extract(item);
 	item->handover = item->chosen;
 	dep_item_unlist(item);

@@ -116,6 +116,20 @@ struct dep_item {
 	};
 };
 
+/**
+ * dep_item_hosted() - does an item lie in a struct dep_host?
+ * @item: the item
+ *
+ * This never changes, but bits beside it do, under L, which the caller may not
+ * hold.
+ *
+ * Return: true if so; false if it lies in a struct dep_lone.
+ */
+static inline bool dep_item_hosted(const struct dep_item *item)
+{
+	return data_race(item->hosted);
+}
+
 /* Values of dep_item.watched. */
 #define DEP_WATCHED_NOT		0
 /* By the watch in the host, where the item is. */
@@ -168,7 +182,7 @@ static inline struct dep_lone *dep_lone_of(const struct dep_item *item)
  */
 static inline struct dep_item *dep_item_peer(const struct dep_item *item)
 {
-	return likely(item->hosted) ? NULL : dep_lone_of(item)->peer;
+	return likely(dep_item_hosted(item)) ? NULL : dep_lone_of(item)->peer;
 }
 
 /**
@@ -332,7 +346,7 @@ static inline void dep_item_unlist(struct dep_item *item)
  */
 static inline struct dep_extra *dep_item_extra(const struct dep_item *item)
 {
-	if (likely(item->hosted) || item->mode & DEP_MODE_NEST)
+	if (likely(dep_item_hosted(item)) || item->mode & DEP_MODE_NEST)
 		return NULL;
 	return dep_lone_of(item)->extra;
 }

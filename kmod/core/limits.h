@@ -82,6 +82,9 @@
 /* Files in which a call that polls network devices searches for a socket. */
 #define DEP_BUSY_LOOKS		32
 
+/* Owners of a set among which the calling process is searched for, under L. */
+#define DEP_OWNERS_SEARCHED	8
+
 /* How long a process that was found alive counts as alive, in jiffies. */
 #define DEP_OWNER_LIVES		(HZ / 10)
 

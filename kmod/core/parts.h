@@ -152,8 +152,8 @@ struct dep_turns {
 };
 
 /**
- * struct dep_owner - a process that has added items of a set; see owner.c
- * @next: M: the next one of the set
+ * struct dep_owner - a process that has added items of a set; see set/owner.c
+ * @entry: L (the first: M+L): in dep_instance.owners, or in no list
  * @files: M+L: its table of files, in which the numbers of the items name their
  *	files; to compare, never to dereference
  * @born: M+L: when it began, since numbers and addresses are reused
@@ -161,7 +161,7 @@ struct dep_turns {
  * @nr_items: L: how many items in the interest list are its own
  */
 struct dep_owner {
-	struct dep_owner *next;
+	struct list_head entry;
 	const void *files;
 	u64 born;
 	pid_t pid;

@@ -48,7 +48,7 @@ static struct dep_watch *watch_new(struct dep_item *item)
 {
 	struct dep_watch *watch;
 
-	if (likely(item->hosted))
+	if (likely(dep_item_hosted(item)))
 		watch = &dep_host_of(item)->watch;
 	else
 		watch = dep_host_new_watch();

@@ -72,10 +72,13 @@ static int interest_hook(struct dep_instance *inst, struct file *file,
 	err = dep_item_hook(*item, true);
 	if (unlikely(err == -EEXIST) &&
 	    !dep_interest_find(inst, file, ch->fd)) {
-		dep_item_discard(*item);
-		*item = interest_new_item(inst, file, ch, false);
-		if (IS_ERR(*item))
-			return PTR_ERR(*item);
+		/* One that has no host can stay: nothing is taken twice. */
+		if (dep_item_hosted(*item)) {
+			dep_item_discard(*item);
+			*item = interest_new_item(inst, file, ch, false);
+			if (IS_ERR(*item))
+				return PTR_ERR(*item);
+		}
 		err = dep_item_hook(*item, false);
 	}
 	if (unlikely(err))

@@ -61,6 +61,7 @@ noinline struct dep_item *dep_interest_find_among(struct dep_instance *inst,
 		if (stale)
 			dep_item_drop(stale, true);
 	} while (stale);
+	dep_owner_provide(inst);
 	return found;
 }
 

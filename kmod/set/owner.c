@@ -22,6 +22,7 @@
 
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/owners.h"
 #include "set/owner.h"
 
 static bool owner_is_this_process(const struct dep_item *item)
@@ -33,86 +34,115 @@ static bool owner_is_this_process(const struct dep_item *item)
 }
 
 /*
- * Finds the caller among the owners of a set, and puts it before the others.
- * Otherwise takes the place of one who has no items any more, or @fresh, which
- * may be NULL.  Returns NULL if there is none.
+ * The caller, if it is one of those who have added last; put before the others.
+ * One that is not found becomes an owner once more, which does no harm.
  */
-static struct dep_owner *owner_enter(struct dep_instance *inst,
-				     struct dep_owner **fresh)
+static struct dep_owner *owner_find(struct dep_instance *inst)
 {
-	struct dep_owner **at, **idle = NULL, *owner;
+	struct dep_owner *owner;
+	u32 left = DEP_OWNERS_SEARCHED;
+
+	list_for_each_entry(owner, &inst->owners, entry) {
+		if (dep_owner_is_current(owner)) {
+			list_move(&owner->entry, &inst->owners);
+			return owner;
+		}
+		if (!--left)
+			break;
+	}
+	return NULL;
+}
+
+/*
+ * Room for an owner that needs no allocation, or NULL.  Who takes the last of it
+ * sees to it that there is more before M is released: dep_owner_provide().
+ */
+static struct dep_owner *owner_room(struct dep_instance *inst)
+{
+	struct dep_owner *room = inst->spare_owner;
+	u32 i;
+
+	inst->spare_owner = NULL;
+	for (i = 0; i < ARRAY_SIZE(inst->own_owners); i++) {
+		if (!list_empty(&inst->own_owners[i].entry))
+			continue;
+		if (room)
+			return room;
+		room = &inst->own_owners[i];
+	}
+	inst->wants_owner = true;
+	return room;
+}
+
+/* Makes the caller the first of the owners, or returns NULL without room. */
+static struct dep_owner *owner_enter(struct dep_instance *inst)
+{
+	struct dep_owner *last = dep_owner_last(inst), *owner;
 
 	lockdep_assert_held(&inst->mtx);
 	lockdep_assert_held(&inst->lock);
-	for (at = &inst->owners; *at; at = &(*at)->next) {
-		if (dep_owner_is_current(*at))
-			break;
-		if (!(*at)->nr_items)
-			idle = at;
+	owner = owner_find(inst);
+	if (!owner) {
+		owner = owner_room(inst);
+		if (!owner)
+			return NULL;
+		dep_owner_begin(owner);
+		list_add(&owner->entry, &inst->owners);
 	}
-	if (!*at && idle)
-		at = idle;
-	else if (!*at)
-		swap(*at, *fresh);
-	owner = *at;
-	if (!owner)
-		return NULL;
-	*at = owner->next;
-	owner->next = inst->owners;
-	inst->owners = owner;
-	if (dep_owner_is_current(owner))
-		return owner;
-	dep_owner_begin(owner);
-	if (inst->living.owner == owner)
-		inst->living.owner = NULL;
+	if (owner != last && !last->nr_items)
+		dep_owner_end(inst, last);
 	return owner;
+}
+
+/**
+ * dep_owner_make_room() - the rare half of dep_owner_provide()
+ * @inst: the instance; dep_instance.mtx is held
+ */
+void dep_owner_make_room(struct dep_instance *inst)
+{
+	struct dep_owner *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+
+	if (!spare)
+		return;
+	spin_lock_irq(&inst->lock);
+	swap(inst->spare_owner, spare);
+	inst->wants_owner = false;
+	spin_unlock_irq(&inst->lock);
+	kfree(spare);
 }
 
 /**
  * dep_owner_make() - the rare half of dep_owner_set()
  * @inst: the instance; dep_instance.mtx is held
  *
- * The owner stays the caller as long as the mutex is held, even without items.
- *
  * Return: the owner that stands for the caller, or NULL without memory.
  */
 struct dep_owner *dep_owner_make(struct dep_instance *inst)
 {
-	struct dep_owner *fresh = NULL, *owner;
+	struct dep_owner *owner;
 
+	dep_owner_provide(inst);
 	spin_lock_irq(&inst->lock);
-	owner = owner_enter(inst, &fresh);
+	owner = owner_enter(inst);
 	spin_unlock_irq(&inst->lock);
-	if (owner)
-		return owner;
-	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
-	if (!fresh)
-		return NULL;
-	spin_lock_irq(&inst->lock);
-	owner = owner_enter(inst, &fresh);
-	spin_unlock_irq(&inst->lock);
-	kfree(fresh);
+	dep_owner_provide(inst);
 	return owner;
 }
 
-/* Makes the caller the owner of a hooked item, unless there is no memory. */
+/* Makes the caller the owner of a hooked item, if there is room. */
 static void owner_replace(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
-	struct dep_owner *fresh = NULL, *owner;
+	struct dep_owner *owner;
 
-	owner = owner_enter(inst, &fresh);
-	if (!owner) {
-		fresh = kzalloc(sizeof(*fresh),
-				GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
-		owner = owner_enter(inst, &fresh);
-	}
-	/* The next pass tries again. */
+	if (dep_owner_is_current(item->owner))
+		return;
+	owner = owner_enter(inst);
 	if (!owner)
 		return;
-	item->owner->nr_items--;
-	item->owner = owner;
 	owner->nr_items++;
+	dep_owner_leave(item);
+	item->owner = owner;
 }
 
 /**

@@ -13,6 +13,7 @@
 
 #include "core/instance.h"
 #include "core/item.h"
+#include "core/owners.h"
 
 /**
  * dep_owner_names() - does the number of an item name its file in this table?
@@ -120,6 +121,22 @@ static inline bool dep_owner_is_current(const struct dep_owner *owner)
 }
 
 struct dep_owner *dep_owner_make(struct dep_instance *inst);
+void dep_owner_make_room(struct dep_instance *inst);
+
+/**
+ * dep_owner_provide() - make room for the next process that becomes an owner
+ * @inst: the instance
+ *
+ * Without memory, an item whose owner is gone keeps it until a later pass meets
+ * the item.
+ *
+ * Context: process, dep_instance.mtx held.
+ */
+static inline void dep_owner_provide(struct dep_instance *inst)
+{
+	if (unlikely(inst->wants_owner))
+		dep_owner_make_room(inst);
+}
 
 /**
  * dep_owner_set() - make the calling process the owner of a new item
@@ -129,7 +146,7 @@ struct dep_owner *dep_owner_make(struct dep_instance *inst);
  */
 static inline int dep_owner_set(struct dep_item *item)
 {
-	struct dep_owner *owner = item->inst->owners;
+	struct dep_owner *owner = dep_owner_last(item->inst);
 
 	if (unlikely(!dep_owner_is_current(owner)))
 		owner = dep_owner_make(item->inst);

@@ -346,6 +346,7 @@ void dep_pass_run(struct dep_pass *pass, u32 enough)
 		if (!pass->nr && pass->over)
 			break;
 		spin_unlock_irq(&inst->lock);
+		dep_owner_provide(inst);
 		pass_ask(pass);
 		if (pass->results)
 			dep_results_send(pass);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The owners of the items of a set.  Each has an item, but for the first of the
+ * list, which is the last that added one: so there are never more than the set
+ * has items, and one.  Which process is an owner, and when another one takes its
+ * place, is in set/owner.c.
+ */
+#include <linux/lockdep.h>
+#include <linux/slab.h>
+
+#include "core/owners.h"
+
+/**
+ * dep_owner_end() - forget an owner that has no items
+ * @inst: the instance, which is locked
+ * @owner: one of its owners
+ */
+void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner)
+{
+	lockdep_assert_held(&inst->lock);
+	list_del_init(&owner->entry);
+	if (inst->living.owner == owner)
+		inst->living.owner = NULL;
+	if (owner < inst->own_owners ||
+	    owner >= inst->own_owners + ARRAY_SIZE(inst->own_owners))
+		kfree(owner);
+}
+
+/**
+ * dep_owner_leave() - an item has its owner no more
+ * @item: the item; its instance is locked
+ */
+void dep_owner_leave(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	struct dep_owner *owner = item->owner;
+
+	lockdep_assert_held(&inst->lock);
+	owner->nr_items--;
+	if (unlikely(!owner->nr_items) && owner != dep_owner_last(inst))
+		dep_owner_end(inst, owner);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The owners of the items of a set, as a list.
+ */
+#ifndef DEVEPOLL_OWNERS_H
+#define DEVEPOLL_OWNERS_H
+
+#include <linux/list.h>
+
+#include "core/instance.h"
+#include "core/item.h"
+
+/**
+ * dep_owner_last() - who added the last item of a set
+ * @inst: the instance
+ *
+ * The owner stays in its place, even without items, as long as M is held.
+ *
+ * Context: dep_instance.mtx held, or its instance locked.
+ * Return: the owner; its process may have ended.
+ */
+static inline struct dep_owner *dep_owner_last(const struct dep_instance *inst)
+{
+	return list_first_entry(&inst->owners, struct dep_owner, entry);
+}
+
+void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner);
+void dep_owner_leave(struct dep_item *item);
+
+#endif /* DEVEPOLL_OWNERS_H */
