@@ -28,6 +28,7 @@ static const struct {
 	{ "calls_level", &backend_fadvise_level },
 	{ "trusted", &backend_trusted },
 	{ "ring", &backend_ring },
+	{ "library", &backend_library },
 	{ "sysepoll", &backend_sysepoll },
 	{ "sysepoll_level", &backend_sysepoll_level },
 };
