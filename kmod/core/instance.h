@@ -225,7 +225,8 @@
  *    the lock of each wait queue (B held) before the item is freed, and does
  *    not change its link: it would be taken for the only one, and the others
  *    would miss the event.  With the last item the entries leave the wait
- *    queues, under the same locks.
+ *    queues, under the same locks.  It takes 6 without turning interrupts off,
+ *    since whoever wakes us has done so; where a driver has not, it goes by 5.
  *  - An event that nobody wants or that is pending already: the wake function
  *    returns before any lock when no bit of the key is in dep_item.events; or
  *    when dep_item.snapshot is that of the instance, all bits of the key that

@@ -4,6 +4,7 @@
 #include "core/item.h"
 #include "core/pending.h"
 #include "core/relay.h"
+#include "core/ring_word.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "core/watch.h"
@@ -61,30 +62,61 @@ static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
 		dep_instance_wake_pollers(inst, key);
 }
 
+/* What is known of an item whose file wakes us. */
+enum watch_item {
+	WATCH_ANY,
+	/* the only one of its file, in a set without a ring */
+	WATCH_ONE,
+	/* the only one of its file, in a set with a ring */
+	WATCH_RING,
+};
+
+/* As dep_item_is_listed_as_told(). */
+static __always_inline bool watch_lists(const struct dep_item *item,
+					enum watch_item kind)
+{
+	if (kind == WATCH_RING)
+		return false;
+	if (kind == WATCH_ONE)
+		return item->mode & DEP_MODE_TRUST;
+	return dep_item_is_listed_as_told(item);
+}
+
+/* Every event of a loop comes here. */
+static __always_inline void watch_post(struct dep_item *item,
+				       struct dep_instance *inst, u16 events,
+				       enum watch_item kind)
+{
+	inst->stats.wakes++;
+	/* What ready_post() does. */
+	if (watch_lists(item, kind))
+		dep_item_list_trusted(item, events);
+	else if (kind != WATCH_RING || !dep_ring_post_first(inst, item, events))
+		inst->sink->post(inst, item, events);
+}
+
 /* An unhooked item wants no events, so nothing is done for it. */
 static __always_inline void watch_notify_locked(struct dep_item *item,
 						struct dep_instance *inst,
-						__poll_t key, bool many)
+						__poll_t key, bool many,
+						enum watch_item kind)
 {
+	/* The sink of a ring sorts the events itself. */
+	bool sorted = kind == WATCH_RING;
 	u16 events = item->events & (__force u16)key;
 
 	lockdep_assert_held(&inst->lock);
 	if (unlikely(!events || inst->nr_waiters || inst->polled ||
 		     trace_devepoll_event_enabled())) {
 		watch_notify_more(item, key, many);
-	} else if (item->mode & DEP_MODE_POLL) {
+	} else if (!sorted && item->mode & DEP_MODE_POLL) {
 		inst->stats.wakes++;
 		dep_item_list_to_poll(item);
-	} else if (unlikely(events & DEP_NEEDS_POLL)) {
+	} else if (!sorted && unlikely(events & DEP_NEEDS_POLL)) {
 		/* Where such keys are trusted, too, it does what follows. */
 		watch_notify_more(item, key, many);
 	} else {
-		inst->stats.wakes++;
-		/* What ready_post() does: every event of a loop comes here. */
-		if (dep_item_is_listed_as_told(item))
-			dep_item_list_trusted(item, events);
-		else
-			inst->sink->post(inst, item, events);
+		watch_post(item, inst, events, kind);
 	}
 }
 
@@ -94,7 +126,7 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key,
 	struct dep_instance *inst = item->inst;
 
 	spin_lock(&inst->lock);
-	watch_notify_locked(item, inst, key, many);
+	watch_notify_locked(item, inst, key, many, WATCH_ANY);
 	spin_unlock(&inst->lock);
 }
 
@@ -199,7 +231,7 @@ static __always_inline bool item_is_in_ring(const struct dep_item *item,
 
 	if (READ_ONCE(ring->expected) != (u64)atomic64_read(ring->word))
 		return false;
-	/* Pairs with smp_wmb() in dep_ring_note_taken(). */
+	/* Pairs with smp_wmb() in dep_ring_switch(). */
 	smp_rmb();
 	return READ_ONCE(item->snapshot) == READ_ONCE(ring->gen);
 }
@@ -210,14 +242,14 @@ static __always_inline bool item_is_in_ring(const struct dep_item *item,
  * see the banner, Handshakes with the outside.  A trace shows everything.
  */
 static __always_inline bool item_has_it(const struct dep_item *item,
-					__poll_t key)
+					__poll_t key, enum watch_item kind)
 {
 	const u16 events = READ_ONCE(item->events) & (__force u16)key;
 	const struct dep_instance *inst = item->inst;
 
 	if (!events)
 		return (__force u16)key;
-	if (unlikely(READ_ONCE(item->mode) & DEP_MODE_RING)) {
+	if (kind == WATCH_RING) {
 		if (!item_is_in_ring(item, inst))
 			return false;
 	} else if (READ_ONCE(item->snapshot) !=
@@ -245,18 +277,6 @@ static __always_inline bool watch_has_one(const struct dep_watch *watch,
 	       !READ_ONCE(watch->nr_exclusive);
 }
 
-/* One item, which is not exclusive: nothing to walk. */
-static noinline int watch_wake_one(struct dep_item *item, __poll_t key)
-{
-	struct dep_instance *inst = item->inst;
-	unsigned long flags;
-
-	spin_lock_irqsave(&inst->lock, flags);
-	watch_notify_locked(item, inst, key, false);
-	spin_unlock_irqrestore(&inst->lock, flags);
-	return 0;
-}
-
 static noinline int watch_wake_all(struct dep_watch *watch, __poll_t key)
 {
 	unsigned long flags;
@@ -271,6 +291,28 @@ static noinline int watch_wake_all(struct dep_watch *watch, __poll_t key)
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 	return 0;
+}
+
+/* One item, which is not exclusive: nothing to walk.  Interrupts are off. */
+static __always_inline int watch_wake_locked(struct dep_item *item,
+					     __poll_t key, enum watch_item kind)
+{
+	struct dep_instance *inst = item->inst;
+
+	spin_lock(&inst->lock);
+	watch_notify_locked(item, inst, key, false, kind);
+	spin_unlock(&inst->lock);
+	return 0;
+}
+
+static noinline int watch_wake_one(struct dep_item *item, __poll_t key)
+{
+	return watch_wake_locked(item, key, WATCH_ONE);
+}
+
+static noinline int watch_wake_ring(struct dep_item *item, __poll_t key)
+{
+	return watch_wake_locked(item, key, WATCH_RING);
 }
 
 /* The owner of the head is about to free it: see the banner. */
@@ -304,9 +346,19 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 	only = READ_ONCE(watch->first);
 	if (unlikely(!watch_has_one(watch, only) || dep_fast_path_off))
 		return watch_wake_all(watch, events);
-	if (item_has_it(only, events))
-		return 0;
-	return watch_wake_one(only, events);
+	/* An item joins a ring before it is on a watch, and never leaves it. */
+	if (READ_ONCE(only->mode) & DEP_MODE_RING) {
+		if (item_has_it(only, events, WATCH_RING))
+			return 0;
+		if (likely(irqs_disabled()))
+			return watch_wake_ring(only, events);
+	} else {
+		if (item_has_it(only, events, WATCH_ONE))
+			return 0;
+		if (likely(irqs_disabled()))
+			return watch_wake_one(only, events);
+	}
+	return watch_wake_all(watch, events);
 }
 
 /**
@@ -316,7 +368,8 @@ static __always_inline int watch_wake(struct dep_watch *watch,
  * @sync: not used
  * @key: the events, 0 if the waker does not say, or POLLFREE
  *
- * Context: any, the lock of the wait queue held, interrupts off.
+ * Context: any, the lock of the wait queue held.  Interrupts are off, except
+ * with a few drivers (cros_ec_chardev), which wake us with them on.
  * Return: 0: it does not count as woken.
  */
 int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,

@@ -40,39 +40,20 @@
  */
 #include <linux/devepoll.h>
 
+#include "core/compat.h"
+#include "core/ring_word.h"
 #include "sinks/ring.h"
-#include "sinks/ring_word.h"
 
 static_assert(sizeof(struct devepoll_event) == 16);
 
-/*
- * Gives an item a slot, which there is, unless the program has written the word
- * since it was seen.
- */
-static __always_inline bool ring_append(struct dep_instance *inst,
-					struct dep_ring *ring,
-					struct dep_item *item, u32 events,
-					u64 seen)
+/* Gives an item a slot, unless the program has written the word since. */
+static bool ring_append(struct dep_instance *inst, struct dep_item *item,
+			u32 events, u64 seen)
 {
-	const u64 expected = ring->expected;
-	const u32 nr = expected & DEVEPOLL_RING_COUNT;
-	struct devepoll_event *slot = &ring->set[nr];
+	struct dep_ring *ring = inst->ring;
 
-	lockdep_assert_held(&inst->lock);
-	WRITE_ONCE(slot->data, item->data);
-	WRITE_ONCE(slot->events, events);
-	WRITE_ONCE(slot->fd, item->fd);
-	/* A. */
-	if (unlikely((u64)atomic64_cmpxchg(ring->word, seen, expected + 1) !=
-		     seen))
+	if (!dep_ring_append(ring, item, events, seen, ring->expected))
 		return false;
-	WRITE_ONCE(ring->expected, expected + 1);
-	ring->items[nr] = item;
-	item->slot = nr;
-	WRITE_ONCE(item->pending, events);
-	/* Pairs with smp_rmb() in item_has_it(). */
-	smp_wmb();
-	WRITE_ONCE(item->snapshot, ring->gen);
 	dep_ring_count(inst, 1);
 	return true;
 }
@@ -81,21 +62,20 @@ static __always_inline bool ring_append(struct dep_instance *inst,
 static noinline bool ring_append_again(struct dep_instance *inst,
 				       struct dep_item *item, u32 events)
 {
-	struct dep_ring *ring = inst->ring;
 	/* A cmpxchg that fails orders nothing. */
-	u64 seen = dep_ring_load(ring);
+	u64 seen = dep_ring_load(inst->ring);
 
 	dep_ring_taken(inst, seen);
-	if (dep_ring_has_room(ring) &&
-	    ring_append(inst, ring, item, events, seen))
+	/* The set is empty. */
+	if (ring_append(inst, item, events, seen))
 		return true;
 	dep_ring_sync(inst);
 	return false;
 }
 
 /* Adds events to those in the slot of an item; false if it was taken. */
-static __always_inline bool ring_add(struct dep_instance *inst,
-				     struct dep_item *item, u32 events)
+static bool ring_add(struct dep_instance *inst, struct dep_item *item,
+		     u32 events)
 {
 	struct dep_ring *ring = inst->ring;
 	struct devepoll_event *slot = &ring->set[item->slot];
@@ -114,10 +94,17 @@ static __always_inline bool ring_add(struct dep_instance *inst,
 	return false;
 }
 
-/* As dep_ring_put(). */
-static __always_inline bool ring_put(struct dep_instance *inst,
-				     struct dep_item *item, u32 events)
+/**
+ * dep_ring_put() - post an event to the ring
+ * @item: the item, hooked or closed; its instance has a ring and is locked
+ * @events: the events, added to those of its slot
+ *
+ * Context: any.
+ * Return: false if there is no slot for it.
+ */
+bool dep_ring_put(struct dep_item *item, u32 events)
 {
+	struct dep_instance *inst = item->inst;
 	struct dep_ring *ring = inst->ring;
 	u64 seen = dep_ring_sync(inst);
 
@@ -129,25 +116,12 @@ static __always_inline bool ring_put(struct dep_instance *inst,
 	}
 	if (unlikely(!dep_ring_has_room(ring)))
 		return false;
-	return likely(ring_append(inst, ring, item, events, seen)) ||
+	return likely(ring_append(inst, item, events, seen)) ||
 	       ring_append_again(inst, item, events);
 }
 
-/**
- * dep_ring_put() - post an event to the ring
- * @item: the item, hooked or closed; its instance has a ring and is locked
- * @events: the events, added to those of its slot
- *
- * Context: any.
- * Return: false if there is no slot for it.
- */
-bool dep_ring_put(struct dep_item *item, u32 events)
-{
-	return ring_put(item->inst, item, events);
-}
-
 /* Puts events on the ready list that the ring can't take. */
-static noinline void ring_list(struct dep_item *item, u16 events, bool told)
+static void ring_list(struct dep_item *item, u16 events, bool told)
 {
 	if (told)
 		item->revents |= events;
@@ -161,7 +135,7 @@ static noinline void ring_list(struct dep_item *item, u16 events, bool told)
  * Posting disarms a one-shot item.  While a pass may be polling it, it must
  * wait for the end of the pass, or it would be reported twice.
  */
-static noinline void ring_post_once(struct dep_item *item, u16 events)
+static void ring_post_once(struct dep_item *item, u16 events)
 {
 	if (item->inst->ask_seq & 1 || !dep_ring_put(item, events)) {
 		ring_list(item, events, true);
@@ -172,12 +146,15 @@ static noinline void ring_post_once(struct dep_item *item, u16 events)
 	item->revents = 0;
 }
 
-/* Events of all kinds. */
-static noinline void ring_post_any(struct dep_item *item, u16 events)
+static void ring_post(struct dep_instance *inst, struct dep_item *item,
+		      u16 events)
 {
 	const bool keep = item->mode & DEP_MODE_KEEP;
 	u16 ask;
 
+	if (!dep_fast_path_off && likely(dep_ring_post_first(inst, item,
+							     events)))
+		return;
 	if (unlikely(!(item->mode & DEP_MODE_TRUST))) {
 		ring_list(item, events, keep);
 		return;
@@ -196,51 +173,6 @@ static noinline void ring_post_any(struct dep_item *item, u16 events)
 		ring_post_once(item, events);
 	else if (!dep_ring_put(item, events))
 		ring_list(item, events, true);
-}
-
-/* An event of an item that has a slot, if the program has not taken it. */
-static noinline void ring_post_more(struct dep_instance *inst,
-				    struct dep_item *item, u16 events)
-{
-	if (unlikely(!ring_put(inst, item, events)))
-		ring_list(item, events, true);
-}
-
-/* After the program was faster than a post. */
-static noinline void ring_post_again(struct dep_instance *inst,
-				     struct dep_item *item, u16 events)
-{
-	if (!ring_append_again(inst, item, events))
-		ring_list(item, events, true);
-}
-
-/*
- * This is ring_put() of an item without a slot, and calls nothing: each first
- * event comes through here.
- */
-static void ring_post(struct dep_instance *inst, struct dep_item *item,
-		      u16 events)
-{
-	const u32 modes = DEP_MODE_TRUST | DEP_MODE_ONESHOT;
-	struct dep_ring *ring = inst->ring;
-	u64 seen = dep_ring_load(ring);
-
-	lockdep_assert_held(&inst->lock);
-	if (unlikely((item->mode & modes) != DEP_MODE_TRUST ||
-		     events & DEP_NEEDS_POLL)) {
-		ring_post_any(item, events);
-		return;
-	}
-	if (seen != ring->expected) {
-		dep_ring_note_taken(inst, ring, seen);
-	} else if (dep_ring_is_pending(ring, item)) {
-		ring_post_more(inst, item, events);
-		return;
-	}
-	if (unlikely(!dep_ring_has_room(ring)))
-		ring_list(item, events, true);
-	else if (unlikely(!ring_append(inst, ring, item, events, seen)))
-		ring_post_again(inst, item, events);
 }
 
 /*

@@ -10,8 +10,8 @@
 
 #include "core/host.h"
 #include "core/limits.h"
+#include "core/ring_word.h"
 #include "sinks/ring_recall.h"
-#include "sinks/ring_word.h"
 
 /**
  * dep_ring_put_closed() - keep a closed item whose last event is in the ring

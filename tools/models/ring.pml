@@ -63,7 +63,7 @@ byte owner[SETS];
 
 inline acquire() { atomic { !lock -> lock = 1 } }
 
-/* ring_load(), and ring_taken() if the word is not what was expected. */
+/* dep_ring_load(), and dep_ring_taken() if the word is not what was expected. */
 inline sync_step()
 {
 	seen_set = word_set;
@@ -110,7 +110,7 @@ inline compare_and_exchange(f)
 	}
 }
 
-/* One try of ring_append(); @last: the second. */
+/* One try of dep_ring_append(); @last: the second. */
 inline try(f, k, last)
 {
 	if

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The word of a ring: what the program has done to it, and the flag in it.
- * Read the banner of ring.c first.
+ * Read the banner of sinks/ring.c first.
  */
 #include <linux/devepoll.h>
 
-#include "sinks/ring_word.h"
+#include "core/ring_word.h"
 
 /**
  * dep_ring_taken() - the program has taken what was pending
@@ -14,7 +14,8 @@
  */
 void dep_ring_taken(struct dep_instance *inst, u64 seen)
 {
-	dep_ring_note_taken(inst, inst->ring, seen);
+	dep_ring_switch(inst, inst->ring, seen);
+	dep_ring_count_taken(inst, 0);
 }
 
 /**
