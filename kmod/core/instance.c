@@ -40,6 +40,8 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	INIT_LIST_HEAD(&inst->nesting.inner);
 	INIT_LIST_HEAD(&inst->nesting.outer);
 	inst->pages.snapshot = 2;
+	/* Odd for ever, so no pass has the number of no pass. */
+	inst->pass = 1;
 	/* As a rule, whoever opens a set adds to it, and nobody else does. */
 	INIT_LIST_HEAD(&inst->owners);
 	INIT_LIST_HEAD(&inst->own_owners[1].entry);

@@ -76,6 +76,9 @@
 /* Items that a waiter polls between two holds of the instance's lock. */
 #define DEP_ASK_BATCH		16
 
+/* The same, on the fast path of epoll_wait(2). */
+#define DEP_FAST_BATCH		32
+
 /* Items that a waiter looks at in one such hold. */
 #define DEP_LOOK_BATCH		64
 

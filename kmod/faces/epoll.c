@@ -21,6 +21,16 @@
 #include "set/interest.h"
 #include "sinks/results.h"
 
+/* The wait if this may be the first use of the set. */
+static noinline int wait_unsettled(struct dep_instance *inst,
+				   struct epoll_event __user *to, u32 max,
+				   int timeout_ms)
+{
+	int err = dep_bind_check(inst);
+
+	return err ? err : dep_fast_wait(inst, to, max, timeout_ms);
+}
+
 /**
  * dep_epoll_wait() - epoll_wait(2) with its own arguments
  * @file: the set
@@ -37,7 +47,6 @@ int dep_epoll_wait(struct file *file, u64 address, u64 length)
 	struct epoll_event __user *to = u64_to_user_ptr(address);
 	struct dep_instance *inst = file->private_data;
 	int max = length >> 32, timeout_ms = length;
-	int err;
 
 	if (unlikely(!(file->f_mode & FMODE_READ)))
 		return -EBADF;
@@ -45,11 +54,8 @@ int dep_epoll_wait(struct file *file, u64 address, u64 length)
 		return -EINVAL;
 	if (!access_ok(to, max * sizeof(struct epoll_event)))
 		return -EFAULT;
-	if (unlikely(!dep_bind_is_settled(inst))) {
-		err = dep_bind_check(inst);
-		if (err)
-			return err;
-	}
+	if (unlikely(!dep_bind_is_settled(inst)))
+		return wait_unsettled(inst, to, max, timeout_ms);
 	return dep_fast_wait(inst, to, max, timeout_ms);
 }
 

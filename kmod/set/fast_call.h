@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the fast paths of waits have in common: how they tell how far they came,
- * and how a pass continues there.
+ * What the fast paths of waits have in common: how they begin and end, how they
+ * tell how far they came, and how a pass continues there.
  */
 #ifndef DEVEPOLL_FAST_CALL_H
 #define DEVEPOLL_FAST_CALL_H
 
 #include <linux/bits.h>
 #include <linux/lockdep.h>
+#include <linux/mutex.h>
 #include <linux/types.h>
 
+#include "core/compat.h"
 #include "core/instance.h"
 #include "core/trace.h"
 #include "core/waiter.h"
@@ -25,6 +27,43 @@
 #define FAST_FAULT	BIT(30)
 #define FAST_REST	BIT(31)
 #define FAST_PASS	32
+
+/* Does one item wait?  A guess. */
+static __always_inline bool fast_expects_one(const struct dep_instance *inst)
+{
+	/* As in dep_ready_may_ask(). */
+	return data_race(READ_ONCE(inst->nr_ready)) == 1;
+}
+
+/*
+ * Takes M and L, as ready_begin() in ready.c, which has the other halves of the
+ * barriers.  @waiter is the caller, if it has slept.  Returns false, and takes
+ * nothing, if a pass has to do everything.
+ */
+static __always_inline bool fast_begin(struct dep_instance *inst,
+				       const struct files_struct *files,
+				       struct dep_waiter *waiter)
+{
+	if (dep_fast_path_off || !files || mutex_lock_killable(&inst->mtx))
+		return false;
+	spin_lock_irq(&inst->lock);
+	WRITE_ONCE(inst->ask_seq, inst->ask_seq + 1);
+	/* Pairs with smp_rmb() in dep_ready_may_ask(). */
+	smp_wmb();
+	if (waiter)
+		dep_waiter_came(inst, waiter);
+	return true;
+}
+
+/* Counts events that were handed out, and drops M; L was dropped. */
+static __always_inline void fast_end(struct dep_instance *inst, u32 handed)
+{
+	inst->stats.waits += handed != 0;
+	inst->stats.handed += handed;
+	/* Pairs with the acquire in dep_ready_may_ask(). */
+	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
+	mutex_unlock(&inst->mtx);
+}
 
 /* Wakes another waiter for what is left. */
 static __always_inline void fast_wake(struct dep_instance *inst)

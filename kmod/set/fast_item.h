@@ -49,4 +49,19 @@ static __always_inline u32 fast_poll_item(const struct dep_item *item,
 	return item->events & (__force u32)file->f_op->poll(file, table);
 }
 
+/*
+ * Puts back an event that could not be written; it comes first the next time.
+ * The item is off the ready list, and its instance is locked.
+ */
+static inline void fast_put_back(struct dep_item *item, u32 revents)
+{
+	lockdep_assert_held(&item->inst->lock);
+	item->must_poll = true;
+	/* The call comes again: see pass_believes(). */
+	item->revents |= revents;
+	item->pass = 0;
+	dep_item_list(item);
+	list_move(&item->ready, &item->inst->ready);
+}
+
 #endif /* DEVEPOLL_FAST_ITEM_H */

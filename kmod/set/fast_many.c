@@ -18,8 +18,14 @@
 #include "set/fast_call.h"
 #include "set/fast_item.h"
 #include "set/fast_many.h"
+#include "set/fast_one.h"
 #include "set/owner.h"
 #include "set/ready.h"
+
+#define FAST_MORE	BIT(29)
+
+/* What the events of a batch take; a constant is checked faster. */
+#define FAST_SIZE	(DEP_FAST_BATCH * sizeof(struct epoll_event))
 
 /**
  * struct fast_ask - an item that was taken off the list
@@ -39,8 +45,8 @@ struct fast_ask {
  * @last_end: the end of these
  */
 struct fast_batch {
-	struct fast_ask asks[DEP_ASK_BATCH];
-	struct file *last[DEP_ASK_BATCH];
+	struct fast_ask asks[DEP_FAST_BATCH];
+	struct file *last[DEP_FAST_BATCH];
 	struct file **last_end;
 };
 
@@ -50,22 +56,21 @@ struct fast_batch {
  * @batch: the items at hand
  * @end: the end of the items in @batch
  * @to: where the next event goes
- * @left: how many more events may be written
+ * @to_end: the end of the memory for events
  * @number: number of the pass
  * @level: the end of those in @batch that go back to the list once all ready
  *	ones have been written; they are at its beginning
- * @over: the list has no item left that this call has not met
- * @flags: FAST_REST and FAST_FAULT
+ * @flags: FAST_REST, FAST_FAULT; FAST_MORE: the list may have an ordinary item
+ *	that this call has not met; 0: it has no item left
  */
 struct fast_wait {
 	struct dep_instance *inst;
 	struct fast_batch *batch;
 	struct fast_ask *end;
 	struct epoll_event __user *to;
-	u32 left;
+	struct epoll_event __user *to_end;
 	u32 number;
 	struct fast_ask *level;
-	bool over;
 	u32 flags;
 };
 
@@ -77,9 +82,10 @@ static __always_inline void fast_put(struct fast_batch *batch,
 		*batch->last_end++ = file;
 }
 
-/* Takes the next items off the list. */
+/* Takes the next items off the list; there is @room for as many events. */
 static __always_inline void fast_take(struct fast_wait *fast,
-				      const struct files_struct *files)
+				      const struct files_struct *files,
+				      u32 room)
 {
 	struct dep_instance *inst = fast->inst;
 	struct list_head *ready = &inst->ready, *next;
@@ -89,14 +95,14 @@ static __always_inline void fast_take(struct fast_wait *fast,
 	u32 gone = 0, taken;
 
 	lockdep_assert_held(&inst->lock);
-	most = ask + min_t(u32, fast->left, DEP_ASK_BATCH);
-	fast->over = true;
+	most = ask + min_t(u32, room, DEP_FAST_BATCH);
+	fast->flags = 0;
 	for (next = ready->next; next != ready; ) {
 		item = list_entry(next, struct dep_item, ready);
 		if (item->pass == fast->number)
 			break;
 		if (unlikely(ask == most)) {
-			fast->over = false;
+			fast->flags = FAST_MORE;
 			break;
 		}
 		if (unlikely(!fast_is_ordinary(item, table))) {
@@ -109,7 +115,7 @@ static __always_inline void fast_take(struct fast_wait *fast,
 		if (likely(fast_take_item(item))) {
 			ask++;
 		} else if (++gone == DEP_LOOK_BATCH) {
-			fast->over = false;
+			fast->flags = FAST_MORE;
 			break;
 		}
 	}
@@ -122,22 +128,6 @@ static __always_inline void fast_take(struct fast_wait *fast,
 	fast->end = ask;
 }
 
-/**
- * dep_fast_put_back() - put back an event that could not be written
- * @item: the item, off the ready list; its instance is locked
- * @revents: the event, which comes first the next time
- */
-void dep_fast_put_back(struct dep_item *item, u32 revents)
-{
-	lockdep_assert_held(&item->inst->lock);
-	item->must_poll = true;
-	/* The call comes again: see pass_believes(). */
-	item->revents |= revents;
-	item->pass = 0;
-	dep_item_list(item);
-	list_move(&item->ready, &item->inst->ready);
-}
-
 static noinline void fast_put_all_back(struct dep_instance *inst,
 				       struct fast_batch *batch,
 				       const struct fast_ask *from,
@@ -146,7 +136,7 @@ static noinline void fast_put_all_back(struct dep_instance *inst,
 	spin_lock_irq(&inst->lock);
 	while (ask-- > from) {
 		if (ask->revents)
-			dep_fast_put_back(ask->item, ask->revents);
+			fast_put_back(ask->item, ask->revents);
 		fast_put(batch, ask->item->file);
 	}
 	spin_unlock_irq(&inst->lock);
@@ -157,10 +147,10 @@ static __always_inline void fast_write(struct fast_wait *fast)
 {
 	struct epoll_event __user *to = fast->to;
 	struct fast_ask *ask = fast->batch->asks, *level = ask;
-	size_t size = (fast->end - ask) * sizeof(*to);
 
 	pagefault_disable();
-	if (unlikely(!user_write_access_begin(to, size)))
+	/* At the very end of the address space, a pass writes the events. */
+	if (unlikely(!user_write_access_begin(to, FAST_SIZE)))
 		goto fault;
 	for (; ask < fast->end; ask++) {
 		struct dep_item *item = ask->item;
@@ -181,7 +171,6 @@ static __always_inline void fast_write(struct fast_wait *fast)
 	user_write_access_end();
 	pagefault_enable();
 out:
-	fast->left -= to - fast->to;
 	fast->to = to;
 	fast->level = level;
 	return;
@@ -210,7 +199,7 @@ static __always_inline void fast_relist(struct fast_wait *fast)
 /* Can this call take more, in this way? */
 static __always_inline bool fast_goes_on(const struct fast_wait *fast)
 {
-	return !fast->over && fast->left && !fast->flags &&
+	return fast->flags == FAST_MORE && fast->to != fast->to_end &&
 	       fast->batch->last_end == fast->batch->last &&
 	       !fatal_signal_pending(current);
 }
@@ -222,13 +211,13 @@ static __always_inline bool fast_goes_on(const struct fast_wait *fast)
  */
 static __always_inline bool fast_is_done(const struct fast_wait *fast)
 {
-	return fast->over && fast->level == fast->batch->asks &&
-	       !fast->flags && !READ_ONCE(fast->inst->nr_waiters);
+	return !fast->flags && fast->level == fast->batch->asks &&
+	       !READ_ONCE(fast->inst->nr_waiters);
 }
 
 /* Batch after batch; called with the instance locked, and unlocks it. */
 static __always_inline void fast_run(struct fast_wait *fast,
-				     const struct files_struct *files)
+				     const struct files_struct *files, u32 room)
 	__releases(&fast->inst->lock)
 {
 	poll_table table DEP_UNINITIALIZED;
@@ -238,7 +227,7 @@ static __always_inline void fast_run(struct fast_wait *fast,
 
 	table._qproc = NULL;
 	for (;;) {
-		fast_take(fast, files);
+		fast_take(fast, files, room);
 		spin_unlock_irq(&inst->lock);
 		/* Pairs with smp_mb() in dep_watch_wake(). */
 		smp_mb();
@@ -247,12 +236,13 @@ static __always_inline void fast_run(struct fast_wait *fast,
 		fast_write(fast);
 		if (likely(fast_is_done(fast)))
 			return;
-		if (!fast->over)
+		if (fast->flags == FAST_MORE)
 			cond_resched();
 		spin_lock_irq(&inst->lock);
 		fast_relist(fast);
 		if (!fast_goes_on(fast))
 			break;
+		room = fast->to_end - fast->to;
 	}
 	/* If nothing came back to the list, the pass wakes for the rest. */
 	if (fast->to != first || fast->flags != FAST_REST)
@@ -260,39 +250,100 @@ static __always_inline void fast_run(struct fast_wait *fast,
 	spin_unlock_irq(&inst->lock);
 }
 
-/**
- * dep_fast_many() - take all ready items, or as many as there is room for
- * @inst: the instance, locked; unlocked on return
- * @to: where the events go
- * @max: how many at most
- * @files: the caller's table of files
- *
- * Context: process, dep_instance.mtx held; sleeps in ->poll().
- * Return: what was collected, as in fast_call.h.
+/*
+ * Takes all ready items, or as many as there is room for.  @waiter is the
+ * caller, if it has slept.
  */
-u64 dep_fast_many(struct dep_instance *inst, struct epoll_event __user *to,
-		  u32 max, const struct files_struct *files)
-	__releases(&inst->lock)
+static __always_inline u64 fast_collect_many(struct dep_instance *inst,
+					     struct epoll_event __user *to,
+					     u32 max, struct dep_waiter *waiter)
 {
+	const struct files_struct *files = current->files;
 	struct fast_batch batch DEP_UNINITIALIZED;
 	struct fast_wait fast = {
 		.inst = inst,
 		.batch = &batch,
 		.to = to,
-		.left = max,
-		.number = dep_instance_next_pass(inst),
+		.to_end = to + max,
+		/* A pass begins with what waits in the ring. */
+		.flags = FAST_REST,
 	};
+	u32 nr;
 
-	/* A pass begins with what waits there. */
-	if (unlikely(inst->ring)) {
-		spin_unlock_irq(&inst->lock);
+	if (!fast_begin(inst, files, waiter))
 		return FAST_REST;
-	}
+	fast.number = dep_instance_next_pass(inst);
 	batch.last_end = batch.last;
-	fast_run(&fast, files);
+	if (likely(!inst->ring))
+		fast_run(&fast, files, max);
+	else
+		spin_unlock_irq(&inst->lock);
 	while (unlikely(batch.last_end != batch.last))
 		dep_worker_fput(*--batch.last_end);
-	if (!fast.over && fast.left)
-		fast.flags |= FAST_REST;
-	return (u64)fast.number << FAST_PASS | fast.flags | (max - fast.left);
+	nr = fast.to - to;
+	fast_end(inst, nr);
+	if (likely(!fast.flags) || fast.to == fast.to_end)
+		return nr;
+	return (u64)fast.number << FAST_PASS | FAST_REST |
+	       (fast.flags & FAST_FAULT) | nr;
+}
+
+/* The dep_results.collect of a call that has slept. */
+static int fast_collect_again(struct dep_instance *inst,
+			      struct dep_results *results)
+{
+	u64 collected;
+
+	if (fast_expects_one(inst))
+		collected = fast_collect_one(inst, results->user,
+					     results->waiter);
+	else
+		collected = fast_collect_many(inst, results->user,
+					      results->max, results->waiter);
+	return fast_go_on(inst, results, collected);
+}
+
+/**
+ * dep_fast_wait_on() - the rest of a call: other items, or a sleep
+ * @inst: the instance
+ * @to: where the events go
+ * @max: how many at most
+ * @timeout_ms: how long to wait, in milliseconds; negative for ever
+ * @collected: what was collected, as in fast_call.h
+ *
+ * Context: process; sleeps.
+ * Return: as dep_waiting_collect().
+ */
+noinline int dep_fast_wait_on(struct dep_instance *inst,
+			      struct epoll_event __user *to, u32 max,
+			      int timeout_ms, u64 collected)
+{
+	struct dep_results results = {
+		.user = to,
+		.layout = DEP_LAYOUT_EPOLL,
+		.max = max,
+		.collect = fast_collect_again,
+	};
+
+	return fast_continue(inst, &results, timeout_ms, collected);
+}
+
+/**
+ * dep_fast_wait_many() - a wait for which several items may be ready
+ * @inst: the instance
+ * @to: where the events go
+ * @max: how many at most
+ * @timeout_ms: how long to wait, in milliseconds; negative for ever
+ *
+ * Context: process; sleeps.
+ * Return: as dep_waiting_collect().
+ */
+int dep_fast_wait_many(struct dep_instance *inst,
+		       struct epoll_event __user *to, u32 max, int timeout_ms)
+{
+	u64 collected = fast_collect_many(inst, to, max, NULL);
+
+	if (fast_ends(inst, collected, timeout_ms))
+		return collected;
+	return dep_fast_wait_on(inst, to, max, timeout_ms, collected);
 }

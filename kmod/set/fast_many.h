@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The fast path of epoll_wait(2) for several items. */
+/* The fast path of epoll_wait(2) for several items, and what follows a path. */
 #ifndef DEVEPOLL_FAST_MANY_H
 #define DEVEPOLL_FAST_MANY_H
 
 #include <linux/types.h>
 
-#include "core/instance.h"
-
-struct dep_item;
+struct dep_instance;
 struct epoll_event;
-struct files_struct;
 
-u64 dep_fast_many(struct dep_instance *inst, struct epoll_event __user *to,
-		  u32 max, const struct files_struct *files)
-	__releases(&inst->lock);
-void dep_fast_put_back(struct dep_item *item, u32 revents);
+int dep_fast_wait_on(struct dep_instance *inst, struct epoll_event __user *to,
+		     u32 max, int timeout_ms, u64 collected);
+int dep_fast_wait_many(struct dep_instance *inst,
+		       struct epoll_event __user *to, u32 max, int timeout_ms);
 
 #endif /* DEVEPOLL_FAST_MANY_H */

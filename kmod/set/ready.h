@@ -37,13 +37,12 @@ static inline bool dep_ready_may_ask(const struct dep_instance *inst)
  * dep_instance_next_pass() - number a pass over the ready list
  * @inst: the instance; dep_instance.mtx held
  *
- * Return: the number, which is not 0.
+ * Return: the number, which is odd, and so not 0.
  */
 static inline u32 dep_instance_next_pass(struct dep_instance *inst)
 {
 	lockdep_assert_held(&inst->mtx);
-	if (unlikely(!++inst->pass))
-		inst->pass = 1;
+	inst->pass += 2;
 	return inst->pass;
 }
 
