@@ -175,6 +175,19 @@ static bool fadvise_takes(unsigned int request, loff_t offset, loff_t len)
 	return true;
 }
 
+/* The less common requests of the fadvise entry. */
+static noinline int device_fadvise_other(struct file *file, loff_t offset,
+					 loff_t len, int advice)
+{
+	if (_IOC_TYPE(advice) != EP_IOC_MAGIC || !dep_access_by_fadvise())
+		return generic_fadvise(file, offset, len, advice);
+	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)
+		return dep_epoll_call(file, advice, offset, len);
+	if (!fadvise_takes(advice, offset, len))
+		return -EINVAL;
+	return device_ioctl(file, advice, offset);
+}
+
 /*
  * The fadvise entry.  Unlike ioctl(2) and write(2), fadvise64(2) does not call
  * the security modules each time; the check at open(2) stands for this file, as
@@ -183,19 +196,16 @@ static bool fadvise_takes(unsigned int request, loff_t offset, loff_t len)
 static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 			  int advice)
 {
-	if (likely(advice == DEVEPOLL_EPOLL_WAIT) && dep_access_by_fadvise())
-		return dep_epoll_wait(file, offset, len);
-	if (_IOC_TYPE(advice) != EP_IOC_MAGIC || !dep_access_by_fadvise())
-		return generic_fadvise(file, offset, len, advice);
-	if (likely(advice == DEVEPOLL_TAKE))
-		return dep_extended_take(file, offset, len);
-	if (advice == (int)EP_POLL && !len && file->f_mode & FMODE_READ)
-		return dep_classic_poll(file->private_data, offset);
-	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)
-		return dep_epoll_call(file, advice, offset, len);
-	if (!fadvise_takes(advice, offset, len))
-		return -EINVAL;
-	return device_ioctl(file, advice, offset);
+	if (likely(dep_access_by_fadvise())) {
+		if (likely(advice == DEVEPOLL_EPOLL_WAIT))
+			return dep_epoll_wait(file, offset, len);
+		if (likely(advice == DEVEPOLL_TAKE))
+			return dep_extended_take(file, offset, len);
+		if (likely(advice == (int)EP_POLL) && !len &&
+		    file->f_mode & FMODE_READ)
+			return dep_classic_poll(file->private_data, offset);
+	}
+	return device_fadvise_other(file, offset, len, advice);
 }
 
 static int device_mmap(struct file *file, struct vm_area_struct *vma)

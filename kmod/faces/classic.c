@@ -162,8 +162,8 @@ static int classic_tell(void __user *resoff, size_t size, unsigned long offset)
 }
 
 /* Writes where the events will be, and takes them; 0 if they are gone. */
-static long classic_take(struct dep_instance *inst, u64 turn,
-			 void __user *resoff, size_t size)
+static __always_inline long classic_take(struct dep_instance *inst, u64 turn,
+					 void __user *resoff, size_t size)
 {
 	unsigned long offset = dep_pages_offset(inst);
 
@@ -198,11 +198,37 @@ static noinline long classic_wait(struct dep_instance *inst, u64 turn,
 	return ret;
 }
 
+/* Takes events that are there; or they are gone, and it waits. */
+static noinline long classic_take_or_wait(struct dep_instance *inst, u64 turn,
+					  int timeout_ms, void __user *resoff,
+					  size_t size)
+{
+	long ret = classic_take(inst, turn, resoff, size);
+
+	if (likely(ret > 0))
+		return ret;
+	return classic_wait(inst, turn, timeout_ms, resoff, size);
+}
+
 /* Why can this set not be waited on? */
 static noinline long classic_refuse(const struct dep_instance *inst)
 {
 	return READ_ONCE(inst->settled) || READ_ONCE(inst->onesig) ?
 	       -EBUSY : -EINVAL;
+}
+
+/* As get_user(), without a call. */
+static __always_inline bool classic_read(int *to, const int __user *from)
+{
+	if (!user_read_access_begin(from, sizeof(*from)))
+		return false;
+	unsafe_get_user(*to, from, efault);
+	user_read_access_end();
+	return true;
+
+efault:
+	user_read_access_end();
+	return false;
 }
 
 /* The caller's layout places @resoff, of @size bytes, and @timeout. */
@@ -212,19 +238,16 @@ static __always_inline long classic_poll(struct dep_instance *inst,
 {
 	u64 turn = READ_ONCE(inst->turns.now);
 	int timeout_ms;
-	long ret;
 
-	if (get_user(timeout_ms, timeout))
+	if (!classic_read(&timeout_ms, timeout))
 		return -EFAULT;
 	if (unlikely(!atomic_read(&inst->mappings)))
 		return classic_refuse(inst);
-	if (dep_waiting_at_once(inst)) {
-		ret = classic_take(inst, turn, resoff, size);
-		if (likely(ret > 0))
-			return ret;
-	} else if (!timeout_ms && dep_waiting_in_vain(inst, turn)) {
+	if (dep_waiting_at_once(inst))
+		return classic_take_or_wait(inst, turn, timeout_ms, resoff,
+					    size);
+	if (!timeout_ms && dep_waiting_in_vain(inst, turn))
 		return 0;
-	}
 	return classic_wait(inst, turn, timeout_ms, resoff, size);
 }
 

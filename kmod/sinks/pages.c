@@ -17,9 +17,6 @@
 #include "core/compat.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "core/trace.h"
-#include "core/turn.h"
-#include "core/waiter.h"
 #include "sinks/pages.h"
 
 /* The two page sets, and the index: a pointer is as large as a slot. */
@@ -33,10 +30,11 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 		       u16 events)
 {
 	struct dep_pages *pages = &inst->pages;
-	struct pollfd *slot = pages->set[pages->snapshot & 1];
+	const u64 snapshot = pages->snapshot;
+	struct pollfd *slot = pages->set[snapshot & 1];
 
 	lockdep_assert_held(&inst->lock);
-	if (item->snapshot != pages->snapshot) {
+	if (item->snapshot != snapshot) {
 		u32 nr = inst->pending;
 
 		if (WARN_ON_ONCE(nr >= inst->room))
@@ -46,7 +44,7 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 		WRITE_ONCE(item->pending, events);
 		/* Pairs with smp_rmb() in the wake function. */
 		smp_wmb();
-		WRITE_ONCE(item->snapshot, pages->snapshot);
+		WRITE_ONCE(item->snapshot, snapshot);
 		pages->index[nr] = item;
 		slot[nr] = (struct pollfd) {
 			.fd = item->fd,
@@ -335,40 +333,4 @@ int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
 out:
 	mutex_unlock(&inst->map_lock);
 	return err;
-}
-
-/**
- * dep_pages_take() - hand the page set being filled to the program
- * @inst: the instance
- * @turn: the turn in which the calling wait began
- * @offset: what dep_pages_offset() returned and the program was told
- *
- * Return: the number of slots; 0 if there are none that this call may take, or
- * if they are at another offset by now.
- */
-u32 dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
-{
-	u32 nr = 0;
-
-	spin_lock_irq(&inst->lock);
-	if (dep_turn_may_take(inst, turn) &&
-	    dep_pages_offset(inst) == offset) {
-		nr = inst->pending;
-		if (nr) {
-			WRITE_ONCE(inst->pending, 0);
-			WRITE_ONCE(inst->pages.snapshot,
-				   inst->pages.snapshot + 1);
-			inst->stats.takes++;
-			inst->stats.taken += nr;
-			trace_devepoll_harvest(inst, nr);
-			dep_turn_end(inst);
-			/* A waiter woken for both took just these. */
-			if (!list_empty(&inst->ready))
-				dep_instance_wake(inst);
-		}
-	}
-	spin_unlock_irq(&inst->lock);
-	/* From here on the program reads newer data: see dep_watch_wake(). */
-	smp_mb();
-	return nr;
 }
