@@ -44,17 +44,22 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 	return ret;
 }
 
-static inline long raw_call4(long nr, long a, long b, long c, long d)
+/* An int need not be extended: the kernel uses its half of the register. */
+static inline long raw_fadvise(int fd, const void *offset, int64_t len,
+			       unsigned int advice)
 {
-	register long r10 asm("r10") = d;
+	register unsigned int r10 asm("r10") = advice;
 	long ret;
 
 	asm volatile("syscall"
 		     : "=a" (ret)
-		     : "0" (nr), "D" (a), "S" (b), "d" (c), "r" (r10)
+		     : "0" (SYS_fadvise64), "D" (fd), "S" (offset), "d" (len),
+		       "r" (r10)
 		     : "rcx", "r11", "memory");
 	return ret;
 }
+
+#define raw_fadvise	raw_fadvise
 
 #elif defined(__i386__)
 
@@ -76,10 +81,6 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 	return ret < 0 ? -errno : ret;
 }
 
-#endif
-
-#if !defined(__x86_64__) || defined(__ILP32__)
-#define raw_call4(nr, a, b, c, d)	raw_call(nr, a, b, c, d, 0, 0)
 #endif
 
 /* mmap(2), at a fixed address if there is one; NULL and a negative errno. */
@@ -109,8 +110,11 @@ static inline void raw_unmap(void *address, size_t size)
 static inline long fadvise_entry(int fd, const void *offset, int64_t len,
 				 unsigned int advice)
 {
-#ifdef __LP64__
-	return raw_call4(SYS_fadvise64, fd, (long)offset, len, (int)advice);
+#ifdef raw_fadvise
+	return raw_fadvise(fd, offset, len, advice);
+#elif defined(__LP64__)
+	return raw_call(SYS_fadvise64, fd, (long)offset, len, (int)advice, 0,
+			0);
 #else
 	return raw_call(SYS_fadvise64_64, fd, (long)offset, 0, (long)len,
 			(long)(len >> 32), (int)advice);

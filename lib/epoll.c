@@ -99,12 +99,13 @@ static __attribute__((noinline)) int wait_failed(long ret, int epfd,
 int devepoll_epoll_wait(int epfd, struct epoll_event *events, int maxevents,
 			int timeout)
 {
-	uint64_t length = DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout);
+	uint64_t length;
 	long ret;
 
 	/* Nobody could cancel the only thread; the C library thinks so, too. */
 	if (__builtin_expect(!__libc_single_threaded, 0))
 		return wait_cancelable(epfd, events, maxevents, timeout);
+	length = DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout);
 	ret = fadvise_entry(epfd, events, length, DEVEPOLL_EPOLL_WAIT);
 	if (__builtin_expect(ret >= 0, 1))
 		return ret;

@@ -150,28 +150,34 @@ static __attribute__((noinline)) int take_long(const struct devepoll_part *part,
 	return devepoll_entry_request(part->fd, DEVEPOLL_WAIT, &args);
 }
 
-/* The timeout of DEVEPOLL_TAKE; false if that can't wait so long. */
-static bool ms_of_ns(int64_t timeout, int *ms)
+/* @ms: as for DEVEPOLL_TAKE; @timeout: the same in nanoseconds */
+static inline int take(const struct devepoll_part *part, int ms,
+		       int64_t timeout)
 {
-	*ms = timeout < 0 ? -1 : 0;
-	if (timeout <= 0)
-		return true;
-	*ms = (int)(timeout / NS_PER_MS);
-	return timeout % NS_PER_MS == 0 && timeout / NS_PER_MS <= INT_MAX;
+	long ret = fadvise_entry(part->fd, (void *)(uintptr_t)part->offset,
+				 DEVEPOLL_EPOLL_WAIT_LEN(part->max_events, ms),
+				 DEVEPOLL_TAKE);
+
+	/* After another error, nothing has happened yet. */
+	return ret >= 0 || ret == -EINTR ? ret : take_long(part, timeout);
+}
+
+/* With a timeout in nanoseconds, which is perhaps not one of DEVEPOLL_TAKE. */
+static __attribute__((noinline)) int
+take_timed(const struct devepoll_part *part, int64_t timeout)
+{
+	int64_t ms = timeout / NS_PER_MS;
+
+	if (timeout % NS_PER_MS || ms > INT_MAX)
+		return take_long(part, timeout);
+	return take(part, ms, timeout);
 }
 
 int devepoll_events_take(const struct devepoll_part *part, int64_t timeout)
 {
-	long ret;
-	int ms;
-
 	if (!part)
 		return -EINVAL;
-	if (!ms_of_ns(timeout, &ms))
-		return take_long(part, timeout);
-	ret = fadvise_entry(part->fd, (void *)(uintptr_t)part->offset,
-			    DEVEPOLL_EPOLL_WAIT_LEN(part->max_events, ms),
-			    DEVEPOLL_TAKE);
-	/* After another error, nothing has happened yet. */
-	return ret >= 0 || ret == -EINTR ? ret : take_long(part, timeout);
+	if (timeout > 0)
+		return take_timed(part, timeout);
+	return take(part, timeout < 0 ? -1 : 0, timeout);
 }

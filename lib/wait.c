@@ -9,6 +9,20 @@
 
 #include "entry.h"
 
+/* By ioctl(2): of any module, and for all errors. */
+static __attribute__((noinline)) int
+wait_long(const struct devepoll *set, struct devepoll_cursor *cursor,
+	  struct evpoll *evp)
+{
+	long nr = raw_call(SYS_ioctl, set->fd, EP_POLL, (long)evp, 0, 0, 0);
+
+	if (nr > 0) {
+		cursor->next = (const void *)(set->map + evp->ep_resoff);
+		cursor->end = cursor->next + nr;
+	}
+	return nr;
+}
+
 int devepoll_wait(struct devepoll *set, struct devepoll_cursor *cursor,
 		  int timeout)
 {
@@ -23,14 +37,12 @@ int devepoll_wait(struct devepoll *set, struct devepoll_cursor *cursor,
 		return -EINVAL;
 
 	nr = fadvise_entry(set->fd, &evp, 0, EP_POLL);
-	/* After another error, nothing has happened yet. */
-	if (nr < 0 && nr != -EINTR)
-		nr = raw_call(SYS_ioctl, set->fd, EP_POLL, (long)&evp, 0, 0, 0);
-	if (nr < 0)
-		return nr;
 	if (nr > 0) {
 		cursor->next = (const void *)(set->map + evp.ep_resoff);
 		cursor->end = cursor->next + nr;
+	} else if (nr < 0 && nr != -EINTR) {
+		/* Nothing has happened yet. */
+		nr = wait_long(set, cursor, &evp);
 	}
 	return nr;
 }
