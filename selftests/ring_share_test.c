@@ -276,6 +276,27 @@ TEST_F(ring, is_named_in_fdinfo)
 	fclose(f);
 }
 
+/* The wake-up of a file with one set has a path of its own. */
+TEST_F(ring, has_each_edge_that_another_set_has_too)
+{
+	struct consumer second;
+	struct ring ring;
+	int i;
+
+	ASSERT_EQ(0, ring_open(&ring, 1, SLOTS));
+	consumer_init(&second, &ring, 0);
+	ASSERT_EQ(0, ring_add(&ring, self->event, EPOLLIN));
+	for (i = 0; i < 2 * SLOTS; i++) {
+		ASSERT_EQ(0, eventfd_post(self->event));
+		ASSERT_EQ(0, eventfd_post(self->event));
+		ASSERT_EQ(EPOLLIN, consumer_take_one(&self->me, self->event));
+		ASSERT_EQ(EPOLLIN, consumer_take_one(&second, self->event));
+		ASSERT_EQ(0, consumer_take(&self->me));
+		ASSERT_EQ(0, consumer_take(&second));
+	}
+	ring_close(&ring);
+}
+
 /* Of exclusive fds that no thread sleeps for all are told, as with epoll. */
 TEST_F(ring, tells_all_exclusive_sets_if_nobody_sleeps)
 {
