@@ -31,7 +31,7 @@ override KERNEL := debug
 endif
 # A target that stands on one kernel takes this one.
 K := $(or $(KERNEL),6.1)
-ifneq ($(shell echo '$(K)' | grep -vE '^([0-9]+\.[0-9]+|newest|trixie|debug)$$'),)
+ifneq ($(shell echo '$(K)' | grep -vE '^([0-9]+\.[0-9]+|newest|trixie|(debug|kcsan)(-newest)?)$$'),)
 $(error KERNEL=$(K) is unknown: 6.1, 6.12, newest, trixie, or another MAJOR.MINOR)
 endif
 
