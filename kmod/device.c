@@ -256,7 +256,7 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	 * Before the files are polled: what comes meanwhile must wake us.
 	 */
 	spin_lock_irq(&inst->lock);
-	inst->polled = true;
+	WRITE_ONCE(inst->polled, true);
 	spin_unlock_irq(&inst->lock);
 
 	/* Only ->poll() of the members tells whether there is an event. */

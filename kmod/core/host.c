@@ -44,8 +44,10 @@ static void host_construct(void *memory)
 /* How many hosts a set may have ahead: more as it grows. */
 static u32 host_ahead(const struct dep_instance *inst)
 {
-	return clamp_t(u32, READ_ONCE(inst->nr_items) / DEP_STASH_PART, 1,
-		       DEP_STASH_MOST);
+	/* It may change at this moment, by one plain instruction. */
+	u32 nr = data_race(READ_ONCE(inst->nr_items));
+
+	return clamp_t(u32, nr / DEP_STASH_PART, 1, DEP_STASH_MOST);
 }
 
 /*

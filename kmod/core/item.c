@@ -120,7 +120,7 @@ bool dep_item_unhook(struct dep_item *item)
 
 	item->hooked = false;
 	/* Until it is off its watch, wake-ups find nothing to post. */
-	item->events = 0;
+	WRITE_ONCE(item->events, 0);
 	dep_owner_leave(item);
 	item_extract(item);
 	item->handover = item->chosen;
@@ -155,7 +155,7 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 	/* The item's charge does not cover this memory. */
 	item->cut = false;
 	percpu_counter_add(&inst->user->epoll_watches, dep_item_charge(item));
-	item->mode |= DEP_MODE_CLOSED;
+	WRITE_ONCE(item->mode, item->mode | DEP_MODE_CLOSED);
 	item->watched = DEP_WATCHED_NOT;
 	dep_item_list_told(item);
 	/* One file may close in thousands of sets. */
@@ -180,7 +180,7 @@ void dep_item_bury(struct dep_item *item)
 	lockdep_assert_held(&inst->lock);
 	if (item->mode & DEP_MODE_NEST)
 		dep_nest_cut(dep_lone_of(item)->nest);
-	item->mode |= DEP_MODE_CLOSED;
+	WRITE_ONCE(item->mode, item->mode | DEP_MODE_CLOSED);
 	item->watched = DEP_WATCHED_NOT;
 	item->file = NULL;
 	dep_item_list(item);

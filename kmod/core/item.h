@@ -320,8 +320,9 @@ static inline void dep_item_list_told(struct dep_item *item)
 static inline void dep_item_forget(struct dep_item *item)
 {
 	item->revents = 0;
-	item->pending = 0;
-	item->snapshot = 0;
+	/* Marked like this, it stays one store with the other. */
+	data_race(item->pending = 0);
+	WRITE_ONCE(item->snapshot, 0);
 }
 
 /**
@@ -334,7 +335,7 @@ static inline void dep_item_unlist(struct dep_item *item)
 		return;
 	list_del_init(&item->ready);
 	if (item->inst->extended)
-		item->pending = 0;
+		WRITE_ONCE(item->pending, 0);
 	item->inst->nr_ready--;
 }
 

@@ -103,7 +103,7 @@ static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
 		dep_instance_relay(inst);
 	polled = inst->polled;
 	/* A later poller sets polled again after it has queued itself. */
-	inst->polled = waitqueue_active(&inst->poll_queue);
+	WRITE_ONCE(inst->polled, waitqueue_active(&inst->poll_queue));
 	spin_unlock_irqrestore(&inst->lock, flags);
 
 	/*

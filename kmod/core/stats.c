@@ -42,6 +42,13 @@ static void stats_add(struct dep_stats *to, const struct dep_stats *from)
 	to->taken += from->taken;
 }
 
+static struct dep_stats stats_of(const struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	/* Some are counted with M and without L: the last may be missed. */
+	return data_race(inst->stats);
+}
+
 /**
  * dep_stats_join() - count a new set
  * @inst: the instance
@@ -68,14 +75,15 @@ void dep_stats_leave(struct dep_instance *inst)
 static int stats_show(struct seq_file *seq, void *unused)
 {
 	struct dep_instance *inst;
-	struct dep_stats sum;
+	struct dep_stats sum, one;
 	u64 sets = 0, items = 0;
 
 	mutex_lock(&stats_lock);
 	sum = stats_gone;
 	list_for_each_entry(inst, &stats_sets, in_all) {
 		spin_lock_irq(&inst->lock);
-		stats_add(&sum, &inst->stats);
+		one = stats_of(inst);
+		stats_add(&sum, &one);
 		items += inst->nr_items;
 		spin_unlock_irq(&inst->lock);
 		sets++;
@@ -113,19 +121,22 @@ void dep_stats_exit(void)
 
 static void stats_read(struct dep_instance *inst, struct devepoll_stats *stats)
 {
+	struct dep_stats now;
+
 	spin_lock_irq(&inst->lock);
+	now = stats_of(inst);
 	*stats = (struct devepoll_stats) {
 		.items = inst->nr_items,
 		.ready = inst->extended ? inst->nr_ready :
 					  inst->pending + inst->nr_ready,
-		.adds = inst->stats.adds,
-		.mods = inst->stats.mods,
-		.dels = inst->stats.dels,
-		.closes = inst->stats.closes,
-		.wakes = inst->stats.wakes,
-		.asks = inst->stats.asks,
-		.harvests = inst->stats.waits + inst->stats.takes,
-		.events = inst->stats.handed + inst->stats.taken,
+		.adds = now.adds,
+		.mods = now.mods,
+		.dels = now.dels,
+		.closes = now.closes,
+		.wakes = now.wakes,
+		.asks = now.asks,
+		.harvests = now.waits + now.takes,
+		.events = now.handed + now.taken,
 	};
 	spin_unlock_irq(&inst->lock);
 }

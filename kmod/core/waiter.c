@@ -36,7 +36,7 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 	dep_waiter_came(inst, waiter);
 	WRITE_ONCE(waiter->queued, true);
 	waiter->ticket = inst->ticket++;
-	inst->nr_waiters++;
+	WRITE_ONCE(inst->nr_waiters, inst->nr_waiters + 1);
 	/* A waiter that was woken, but never comes, must not keep it asleep. */
 	if (inst->awaited && !inst->late)
 		dep_relay_watch(inst);
@@ -63,7 +63,7 @@ bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 				&waiter_queue(inst, waiter)->hungry);
 	else
 		list_del_init(&waiter->link);
-	inst->nr_waiters -= waiter->queued;
+	WRITE_ONCE(inst->nr_waiters, inst->nr_waiters - waiter->queued);
 	WRITE_ONCE(waiter->queued, false);
 	return true;
 }

@@ -53,8 +53,8 @@ static bool item_keep(struct dep_item *item)
 
 	if (item->mode & DEP_MODE_CLOSED)
 		return false;
-	item->mode &= ~DEP_MODE_STAY;
-	item->events = last | DEVPOLL_ALWAYS;
+	WRITE_ONCE(item->mode, item->mode & ~DEP_MODE_STAY);
+	WRITE_ONCE(item->events, last | DEVPOLL_ALWAYS);
 	item->data = DEVPOLL_DATA(last, last);
 	return true;
 }

@@ -41,8 +41,9 @@ static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
 		return -EINTR;
 	err = dep_bind_begin(inst, false);
 	if (!err) {
-		/* M is held: it may lose its last item, but get none. */
-		err = inst->ring || READ_ONCE(inst->nr_items) ? -EBUSY :
+		/* M is held: it may lose its last item now, but get none. */
+		err = inst->ring || data_race(READ_ONCE(inst->nr_items)) ?
+		      -EBUSY :
 		      dep_ring_make(inst, ring.consumers + 1, ring.slots);
 		dep_bind_end(inst, !err);
 	}

@@ -205,7 +205,7 @@ int dep_uring_cancel(struct io_uring_cmd *cmd, unsigned int flags)
 	spin_lock_irq(&inst->lock);
 	wait = uring_pdu(cmd)->wait;
 	if (wait) {
-		wait->cancelled = true;
+		WRITE_ONCE(wait->cancelled, true);
 		mine = dep_waiter_unqueue(inst, &wait->waiter);
 	}
 	spin_unlock_irq(&inst->lock);

@@ -98,12 +98,13 @@ static int watch_join(struct dep_item *item, bool exempt,
 		spin_lock_irq(&watch->lock);
 		if (watch_has_room(watch, item, exempt)) {
 			dep_host_share(watch);
-			watch->nr_items++;
+			WRITE_ONCE(watch->nr_items, watch->nr_items + 1);
 			dep_item_set_watch(item, watch);
 			/* Pairs with READ_ONCE() in watch_has_one(). */
 			smp_wmb();
 			dep_watch_enter(watch, item);
-			watch->nr_exclusive += dep_item_is_exclusive(item);
+			WRITE_ONCE(watch->nr_exclusive, watch->nr_exclusive +
+				   dep_item_is_exclusive(item));
 		} else {
 			err = -ENOSPC;
 		}
@@ -237,7 +238,8 @@ void dep_watch_detach(struct dep_item *item)
 	if (watch && !last) {
 		spin_lock_irq(&watch->lock);
 		dep_watch_leave(watch, item);
-		watch->nr_exclusive -= dep_item_is_exclusive(item);
+		WRITE_ONCE(watch->nr_exclusive, watch->nr_exclusive -
+			   dep_item_is_exclusive(item));
 		/* It may have been the only one that got an event. */
 		if (item->handover)
 			dep_watch_hand_over(watch);

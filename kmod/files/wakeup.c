@@ -133,8 +133,11 @@ static __always_inline void watch_notify(struct dep_item *item, __poll_t key,
 /* Are there so many items that the relay has to wake their sleeping waiters? */
 static bool watch_has_many(const struct dep_watch *watch)
 {
-	/* Without B: it need not be exact. */
-	return READ_ONCE(watch->nr_items) > DEP_WAKE_BATCH;
+	/*
+	 * Without B: it need not be exact.  dep_watch_detach() counts down by
+	 * one plain instruction, therefore data_race().
+	 */
+	return data_race(READ_ONCE(watch->nr_items)) > DEP_WAKE_BATCH;
 }
 
 /*

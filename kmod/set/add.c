@@ -28,8 +28,8 @@ interest_new_item(struct dep_instance *inst, struct file *file,
 
 	if (dep_file_is_epoll(file) || (inner && !inst->extended))
 		return ERR_PTR(-ELOOP);
-	/* It may shrink at this moment, but not grow. */
-	if (READ_ONCE(inst->nr_items) >= inst->room)
+	/* It may shrink at this moment, but not grow: one plain instruction. */
+	if (data_race(READ_ONCE(inst->nr_items)) >= inst->room)
 		return ERR_PTR(-ENOSPC);
 	item = dep_item_new(inst, file, ch->fd, ch->events,
 			    alone && !inner && !inst->sink->join &&

@@ -18,7 +18,8 @@ static int interest_add_buried(struct dep_instance *inst,
 	struct dep_item *item;
 	int err;
 
-	if (READ_ONCE(inst->nr_items) >= inst->room)
+	/* It may shrink at this moment, but not grow: one plain instruction. */
+	if (data_race(READ_ONCE(inst->nr_items)) >= inst->room)
 		return -ENOSPC;
 	item = dep_item_new(inst, NULL, ch->fd, ch->events, false);
 	if (IS_ERR(item))

@@ -33,7 +33,7 @@
 static void interest_replace(struct dep_item *item, u16 events)
 {
 	spin_lock_irq(&item->inst->lock);
-	item->events = events;
+	WRITE_ONCE(item->events, events);
 	spin_unlock_irq(&item->inst->lock);
 }
 
@@ -78,7 +78,7 @@ static int interest_change(struct dep_item *item, u16 events)
 		return 0;
 	spin_lock_irq(&item->inst->lock);
 	if (err) {
-		item->events = before;
+		WRITE_ONCE(item->events, before);
 		interest_must_poll(item);
 	}
 	/* The file will not repeat this answer, so it counts as from before. */
@@ -94,12 +94,14 @@ static __always_inline void item_set(struct dep_item *item,
 	const u32 kept = DEP_MODE_OF_FILE | DEP_MODE_POLL;
 	u32 before = item->mode;
 
-	item->events = ch->events;
-	item->data = ch->data;
-	item->mode = ch->mode | (before & kept);
+	u32 mode = ch->mode | (before & kept);
+
 	if (unlikely((before ^ ch->mode) & DEP_MODE_TRUST))
-		item->mode = (item->mode & ~DEP_MODE_POLL) |
-			     dep_item_poll_mode(item->inst, ch->mode);
+		mode = (mode & ~DEP_MODE_POLL) |
+		       dep_item_poll_mode(item->inst, ch->mode);
+	WRITE_ONCE(item->events, ch->events);
+	WRITE_ONCE(item->mode, mode);
+	item->data = ch->data;
 }
 
 /* An item that is on the ready list already has woken everybody. */
@@ -165,7 +167,7 @@ static int interest_modify(struct dep_instance *inst, struct file *file,
 	item_set(item, ch);
 	revents = item->revents;
 	item->revents = 0;
-	item->pending = 0;
+	WRITE_ONCE(item->pending, 0);
 	if (list_empty(&item->ready))
 		item->must_poll = false;
 	/* Events in the ring have the data of before. */

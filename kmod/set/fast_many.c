@@ -120,7 +120,7 @@ static __always_inline void fast_take(struct fast_wait *fast,
 		}
 	}
 	/* Removes them all at once. */
-	ready->next = next;
+	WRITE_ONCE(ready->next, next);
 	next->prev = ready;
 	taken = ask - fast->batch->asks + gone;
 	inst->nr_ready -= taken;

@@ -99,7 +99,7 @@ static __always_inline void take_batch(struct take *take,
 		to++;
 	}
 	/* Removes them all at once. */
-	ready->next = next;
+	WRITE_ONCE(ready->next, next);
 	next->prev = ready;
 	inst->nr_ready -= looked;
 	take->to = to;

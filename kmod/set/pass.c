@@ -41,7 +41,7 @@ static __always_inline void pass_tell(struct dep_pass *pass,
 	};
 	pass->found++;
 	if (item->mode & DEP_MODE_ONESHOT)
-		item->events = 0;
+		WRITE_ONCE(item->events, 0);
 }
 
 /*
@@ -133,12 +133,12 @@ static void pass_take(struct dep_pass *pass, u32 room)
 		/* Off the list: a wake-up from now on puts it back. */
 		next = next->next;
 		INIT_LIST_HEAD(&item->ready);
-		item->pending = 0;
+		WRITE_ONCE(item->pending, 0);
 		nr += pass_take_item(pass, item, &pass->asks[nr], files, table);
 		item->pass = pass->number;
 	}
 	/* Removes them all at once. */
-	ready->next = next;
+	WRITE_ONCE(ready->next, next);
 	next->prev = ready;
 	inst->nr_ready -= looked;
 	pass->nr = nr;
@@ -202,7 +202,7 @@ static __always_inline void pass_settle_answer(struct dep_pass *pass,
 			item->revents |= ask->revents;
 			dep_pass_put_back(pass, item);
 		} else if (item->mode & DEP_MODE_ONESHOT) {
-			item->events = 0;
+			WRITE_ONCE(item->events, 0);
 			item->revents = 0;
 			dep_item_unlist(item);
 		} else if (!(item->mode & DEP_MODE_EDGE)) {

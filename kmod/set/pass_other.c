@@ -70,7 +70,7 @@ bool dep_pass_take_other(struct dep_pass *pass, struct dep_item *item,
 	if (!ask->revents)
 		return false;
 	if (results && item->mode & DEP_MODE_ONESHOT)
-		item->events = 0;
+		WRITE_ONCE(item->events, 0);
 	item->chosen = false;
 	ask->kind = ASK_TOLD;
 	return true;
@@ -139,7 +139,7 @@ void dep_pass_settle_other(struct dep_pass *pass, const struct dep_ask *ask)
 		/* M is held, so no other item can have this number. */
 		if (ask->sent || !dep_pass_finds(inst, ask))
 			break;
-		item->events = ask->events;
+		WRITE_ONCE(item->events, ask->events);
 		item->revents |= ask->revents;
 		item->chosen |= ask->chosen;
 		dep_pass_put_back(pass, item);

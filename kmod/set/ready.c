@@ -42,7 +42,7 @@ static void ready_post(struct dep_instance *inst, struct dep_item *item,
 static void ready_forget(struct dep_instance *inst, struct dep_item *item)
 {
 	item->revents = 0;
-	item->pending = 0;
+	WRITE_ONCE(item->pending, 0);
 }
 
 /* Every item needs poll, unless the program trusts keys: see interest.c. */
@@ -326,7 +326,7 @@ __poll_t dep_ready_poll(struct dep_instance *inst, unsigned int depth)
 		return 0;
 	ready = dep_instance_has_events(inst);
 	if (!ready && dep_ready_may_ask(inst)) {
-		if (inst->extended) {
+		if (READ_ONCE(inst->extended)) {
 			ready = ready_any(inst, depth);
 		} else {
 			ask_all(inst, false, depth);

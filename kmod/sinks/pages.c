@@ -68,7 +68,7 @@ static void pages_forget(struct dep_instance *inst, struct dep_item *item)
 	lockdep_assert_held(&inst->lock);
 	if (item->snapshot != pages->snapshot)
 		return;
-	item->snapshot = 0;
+	WRITE_ONCE(item->snapshot, 0);
 	WRITE_ONCE(inst->pending, inst->pending - 1);
 	last = pages->index[inst->pending];
 	if (last == item)

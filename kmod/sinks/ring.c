@@ -137,11 +137,11 @@ static void ring_list(struct dep_item *item, u16 events, bool told)
  */
 static void ring_post_once(struct dep_item *item, u16 events)
 {
-	if (item->inst->ask_seq & 1 || !dep_ring_put(item, events)) {
+	if (READ_ONCE(item->inst->ask_seq) & 1 || !dep_ring_put(item, events)) {
 		ring_list(item, events, true);
 		return;
 	}
-	item->events = 0;
+	WRITE_ONCE(item->events, 0);
 	/* If it is on the list, it has had its event now. */
 	item->revents = 0;
 }
