@@ -127,7 +127,7 @@ struct dep_item {
  */
 static inline bool dep_item_hosted(const struct dep_item *item)
 {
-	return data_race(item->hosted);
+	return data_race((bool)item->hosted);
 }
 
 /* Values of dep_item.watched. */
