@@ -93,7 +93,6 @@ static __always_inline void item_set(struct dep_item *item,
 {
 	const u32 kept = DEP_MODE_OF_FILE | DEP_MODE_POLL;
 	u32 before = item->mode;
-
 	u32 mode = ch->mode | (before & kept);
 
 	if (unlikely((before ^ ch->mode) & DEP_MODE_TRUST))
