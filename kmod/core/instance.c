@@ -10,7 +10,6 @@
 
 #include "core/instance.h"
 #include "core/limits.h"
-#include "core/owners.h"
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
 unsigned long dep_max_user_watches;
@@ -66,6 +65,8 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
  */
 void dep_instance_free(struct dep_instance *inst)
 {
+	struct dep_owner *last;
+
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items || inst->interest.charged);
 	WARN_ON_ONCE(inst->stash || inst->returned.first);
@@ -78,9 +79,9 @@ void dep_instance_free(struct dep_instance *inst)
 	dep_fdmap_destroy(&inst->interest);
 	/* Without items, only the last one that added is there. */
 	WARN_ON_ONCE(!list_is_singular(&inst->owners));
-	spin_lock_irq(&inst->lock);
-	dep_owner_end(inst, dep_owner_last(inst));
-	spin_unlock_irq(&inst->lock);
+	last = list_first_entry(&inst->owners, struct dep_owner, entry);
+	if (last->allocated)
+		kfree(last);
 	kfree(inst->spare_owner);
 	kfree(inst);
 }

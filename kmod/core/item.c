@@ -121,7 +121,7 @@ bool dep_item_unhook(struct dep_item *item)
 	item->hooked = false;
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	WRITE_ONCE(item->events, 0);
-	dep_owner_leave(item);
+	dep_owner_leave(inst, item->owner);
 	item_extract(item);
 	item->handover = item->chosen;
 	dep_item_unlist(item);

@@ -21,20 +21,17 @@ void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner)
 	list_del_init(&owner->entry);
 	if (inst->living.owner == owner)
 		inst->living.owner = NULL;
-	if (owner < inst->own_owners ||
-	    owner >= inst->own_owners + ARRAY_SIZE(inst->own_owners))
+	if (owner->allocated)
 		kfree(owner);
 }
 
 /**
- * dep_owner_leave() - an item has its owner no more
- * @item: the item; its instance is locked
+ * dep_owner_leave() - an owner has an item less
+ * @inst: the instance, which is locked
+ * @owner: one of its owners; unless it is the first, it goes with its last item
  */
-void dep_owner_leave(struct dep_item *item)
+void dep_owner_leave(struct dep_instance *inst, struct dep_owner *owner)
 {
-	struct dep_instance *inst = item->inst;
-	struct dep_owner *owner = item->owner;
-
 	lockdep_assert_held(&inst->lock);
 	owner->nr_items--;
 	if (unlikely(!owner->nr_items) && owner != dep_owner_last(inst))

@@ -8,7 +8,6 @@
 #include <linux/list.h>
 
 #include "core/instance.h"
-#include "core/item.h"
 
 /**
  * dep_owner_last() - who added the last item of a set
@@ -25,6 +24,6 @@ static inline struct dep_owner *dep_owner_last(const struct dep_instance *inst)
 }
 
 void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner);
-void dep_owner_leave(struct dep_item *item);
+void dep_owner_leave(struct dep_instance *inst, struct dep_owner *owner);
 
 #endif /* DEVEPOLL_OWNERS_H */

@@ -159,6 +159,7 @@ struct dep_turns {
  * @born: M+L: when it began, since numbers and addresses are reused
  * @pid: M+L: its number in the initial namespace
  * @nr_items: L: how many items in the interest list are its own
+ * @allocated: const: it is in no set, but memory of its own
  */
 struct dep_owner {
 	struct list_head entry;
@@ -166,6 +167,7 @@ struct dep_owner {
 	u64 born;
 	pid_t pid;
 	u32 nr_items;
+	bool allocated;
 };
 
 /**

@@ -104,6 +104,7 @@ void dep_owner_make_room(struct dep_instance *inst)
 
 	if (!spare)
 		return;
+	spare->allocated = true;
 	spin_lock_irq(&inst->lock);
 	swap(inst->spare_owner, spare);
 	inst->wants_owner = false;
@@ -141,7 +142,7 @@ static void owner_replace(struct dep_item *item)
 	if (!owner)
 		return;
 	owner->nr_items++;
-	dep_owner_leave(item);
+	dep_owner_leave(inst, item->owner);
 	item->owner = owner;
 }
 
