@@ -127,6 +127,7 @@ struct dep_item {
  */
 static inline bool dep_item_hosted(const struct dep_item *item)
 {
+	/* See above: this bit never changes. */
 	return data_race((bool)item->hosted);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The owners of the items of a set.  Each has an item, but for the first of the
- * list, which is the last that added one: so there are never more than the set
- * has items, and one.  Which process is an owner, and when another one takes its
+ * list, which is the last that added one: so there is at most one more than the
+ * set has items.  Which process is an owner, and when another one takes its
  * place, is in set/owner.c.
  */
 #include <linux/lockdep.h>

@@ -38,8 +38,8 @@ struct dep_wait {
  * @users: who is in the memory of the watch: see dep_host_share()
  * @nr_items: B: how many items it has; read without it as a hint
  * @armed: M of the item in the host: see dep_item_armed()
- * @nr_exclusive: B+W, read without W by the wake function: how many of its items
- *	are exclusive
+ * @nr_exclusive: B+W, read without W by the wake function: how many of its
+ *	items are exclusive
  * @first: B+W, but a wake function rotates it under W alone: the first of the
  *	items of all instances, which form a ring by dep_item.link
  * @in_table: B: no more once the file is gone; also read without B by who has

@@ -54,8 +54,8 @@ static struct dep_owner *owner_find(struct dep_instance *inst)
 }
 
 /*
- * Room for an owner that needs no allocation, or NULL.  Who takes the last of it
- * sees to it that there is more before M is released: dep_owner_provide().
+ * Room for an owner that needs no allocation, or NULL.  Who takes the last of
+ * it makes more before M is released: dep_owner_provide().
  */
 static struct dep_owner *owner_room(struct dep_instance *inst)
 {
