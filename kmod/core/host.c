@@ -14,6 +14,7 @@
 #include "core/host.h"
 #include "core/limits.h"
 #include "core/nest.h"
+#include "core/owners.h"
 
 /* With a pointer of the allocator behind each, 21 of them fill a page. */
 static_assert(sizeof(struct dep_host) <= 184 || sizeof(spinlock_t) > 4);
@@ -274,6 +275,7 @@ void dep_item_recycle(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
 	struct dep_item *surplus = NULL;
+	struct dep_owner *owner;
 
 	item_end(item);
 	if (unlikely(!dep_item_hosted(item))) {
@@ -293,7 +295,10 @@ void dep_item_recycle(struct dep_item *item)
 	item->stashed = inst->returned.first;
 	WRITE_ONCE(inst->returned.first, item);
 	inst->returned.nr++;
+	owner = dep_owner_surplus(inst);
 	spin_unlock_irq(&inst->lock);
+	if (unlikely(owner))
+		kfree(owner);
 	if (unlikely(surplus))
 		host_free_all(surplus);
 }

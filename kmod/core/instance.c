@@ -43,6 +43,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	inst->pass = 1;
 	/* As a rule, whoever opens a set adds to it, and nobody else does. */
 	INIT_LIST_HEAD(&inst->owners);
+	INIT_LIST_HEAD(&inst->spare_owners);
 	INIT_LIST_HEAD(&inst->own_owners[1].entry);
 	dep_owner_begin(&inst->own_owners[0]);
 	list_add(&inst->own_owners[0].entry, &inst->owners);
@@ -65,7 +66,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
  */
 void dep_instance_free(struct dep_instance *inst)
 {
-	struct dep_owner *last;
+	struct dep_owner *owner, *next;
 
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items || inst->interest.charged);
@@ -79,9 +80,10 @@ void dep_instance_free(struct dep_instance *inst)
 	dep_fdmap_destroy(&inst->interest);
 	/* Without items, only the last one that added is there. */
 	WARN_ON_ONCE(!list_is_singular(&inst->owners));
-	last = list_first_entry(&inst->owners, struct dep_owner, entry);
-	if (last->allocated)
-		kfree(last);
-	kfree(inst->spare_owner);
+	list_splice_init(&inst->owners, &inst->spare_owners);
+	list_for_each_entry_safe(owner, next, &inst->spare_owners, entry) {
+		if (owner->allocated)
+			kfree(owner);
+	}
 	kfree(inst);
 }

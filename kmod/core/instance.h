@@ -346,7 +346,7 @@
  * @own_owners: L: room for two of @owners
  * @owners: L (the first: M+L): the owners of the items, the last that added one
  *	first; see owners.c
- * @spare_owner: M+L: room for a further one, or NULL
+ * @spare_owners: L: allocated ones without items, as room for further ones
  * @wants_owner: M+L: there is no room for a further one
  * @living: an owner of items that was found alive
  * @busy: busy polling of network devices
@@ -409,7 +409,7 @@ struct dep_instance {
 	struct dep_onesig *onesig;
 	struct dep_owner own_owners[2];
 	struct list_head owners;
-	struct dep_owner *spare_owner;
+	struct list_head spare_owners;
 	bool wants_owner;
 	struct dep_living living;
 	struct dep_busy busy;

@@ -6,7 +6,6 @@
  * place, is in set/owner.c.
  */
 #include <linux/lockdep.h>
-#include <linux/slab.h>
 
 #include "core/owners.h"
 
@@ -21,8 +20,9 @@ void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner)
 	list_del_init(&owner->entry);
 	if (inst->living.owner == owner)
 		inst->living.owner = NULL;
+	/* Under L nothing is freed: an allocator may print, and so wake. */
 	if (owner->allocated)
-		kfree(owner);
+		list_add(&owner->entry, &inst->spare_owners);
 }
 
 /**
@@ -36,4 +36,23 @@ void dep_owner_leave(struct dep_instance *inst, struct dep_owner *owner)
 	owner->nr_items--;
 	if (unlikely(!owner->nr_items) && owner != dep_owner_last(inst))
 		dep_owner_end(inst, owner);
+}
+
+/**
+ * dep_owner_surplus() - take out an owner that is not needed as room
+ * @inst: the instance, which is locked
+ *
+ * Return: memory to free without the lock, or NULL.
+ */
+struct dep_owner *dep_owner_surplus(struct dep_instance *inst)
+{
+	struct dep_owner *owner;
+
+	lockdep_assert_held(&inst->lock);
+	if (likely(list_empty(&inst->spare_owners)) ||
+	    list_is_singular(&inst->spare_owners))
+		return NULL;
+	owner = list_first_entry(&inst->spare_owners, struct dep_owner, entry);
+	list_del(&owner->entry);
+	return owner;
 }

@@ -59,10 +59,16 @@ static struct dep_owner *owner_find(struct dep_instance *inst)
  */
 static struct dep_owner *owner_room(struct dep_instance *inst)
 {
-	struct dep_owner *room = inst->spare_owner;
+	struct dep_owner *room;
 	u32 i;
 
-	inst->spare_owner = NULL;
+	room = list_first_entry_or_null(&inst->spare_owners, struct dep_owner,
+					entry);
+	if (room) {
+		list_del_init(&room->entry);
+		if (!list_empty(&inst->spare_owners))
+			return room;
+	}
 	for (i = 0; i < ARRAY_SIZE(inst->own_owners); i++) {
 		if (!list_empty(&inst->own_owners[i].entry))
 			continue;
@@ -106,10 +112,9 @@ void dep_owner_make_room(struct dep_instance *inst)
 		return;
 	spare->allocated = true;
 	spin_lock_irq(&inst->lock);
-	swap(inst->spare_owner, spare);
+	list_add(&spare->entry, &inst->spare_owners);
 	inst->wants_owner = false;
 	spin_unlock_irq(&inst->lock);
-	kfree(spare);
 }
 
 /**
