@@ -153,8 +153,8 @@ struct dep_turns {
 
 /**
  * struct dep_owner - a process that has added items of a set; see set/owner.c
- * @entry: L (the first: M+L): in dep_instance.owners, or .spare_owners, or in no
- *	list
+ * @entry: L (the first: M+L): in dep_instance.owners or .spare_owners, or in
+ *	no list
  * @files: M+L: its table of files, in which the numbers of the items name their
  *	files; to compare, never to dereference
  * @born: M+L: when it began, since numbers and addresses are reused
