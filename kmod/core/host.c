@@ -275,7 +275,6 @@ void dep_item_recycle(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
 	struct dep_item *surplus = NULL;
-	struct dep_owner *owner;
 
 	item_end(item);
 	if (unlikely(!dep_item_hosted(item))) {
@@ -295,12 +294,11 @@ void dep_item_recycle(struct dep_item *item)
 	item->stashed = inst->returned.first;
 	WRITE_ONCE(inst->returned.first, item);
 	inst->returned.nr++;
-	owner = dep_owner_surplus(inst);
 	spin_unlock_irq(&inst->lock);
-	if (unlikely(owner))
-		kfree(owner);
 	if (unlikely(surplus))
 		host_free_all(surplus);
+	if (unlikely(READ_ONCE(inst->has_spare_owners)))
+		dep_owner_free_spare(inst);
 }
 
 /**

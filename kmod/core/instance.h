@@ -347,7 +347,8 @@
  * @owners: L (the first: M+L): the owners of the items, the last that added one
  *	first; see owners.c
  * @spare_owners: L: allocated ones without items, as room for further ones
- * @wants_owner: M+L: there is no room for a further one
+ * @has_spare_owners: L, read without it: some are there that had items
+ * @wants_owner: L, read with M: there is no room for a further one
  * @living: an owner of items that was found alive
  * @busy: busy polling of network devices
  * @stats: the counters of the set
@@ -410,6 +411,7 @@ struct dep_instance {
 	struct dep_owner own_owners[2];
 	struct list_head owners;
 	struct list_head spare_owners;
+	bool has_spare_owners;
 	bool wants_owner;
 	struct dep_living living;
 	struct dep_busy busy;

@@ -6,6 +6,7 @@
  * place, is in set/owner.c.
  */
 #include <linux/lockdep.h>
+#include <linux/slab.h>
 
 #include "core/owners.h"
 
@@ -21,8 +22,10 @@ void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner)
 	if (inst->living.owner == owner)
 		inst->living.owner = NULL;
 	/* Under L nothing is freed: an allocator may print, and so wake. */
-	if (owner->allocated)
+	if (owner->allocated) {
 		list_add(&owner->entry, &inst->spare_owners);
+		WRITE_ONCE(inst->has_spare_owners, true);
+	}
 }
 
 /**
@@ -39,20 +42,19 @@ void dep_owner_leave(struct dep_instance *inst, struct dep_owner *owner)
 }
 
 /**
- * dep_owner_surplus() - take out an owner that is not needed as room
- * @inst: the instance, which is locked
- *
- * Return: memory to free without the lock, or NULL.
+ * dep_owner_free_spare() - free owners that are not needed as room
+ * @inst: the instance; nothing is held but perhaps dep_instance.mtx
  */
-struct dep_owner *dep_owner_surplus(struct dep_instance *inst)
+void dep_owner_free_spare(struct dep_instance *inst)
 {
-	struct dep_owner *owner;
+	struct dep_owner *owner, *next;
+	LIST_HEAD(spare);
 
-	lockdep_assert_held(&inst->lock);
-	if (likely(list_empty(&inst->spare_owners)) ||
-	    list_is_singular(&inst->spare_owners))
-		return NULL;
-	owner = list_first_entry(&inst->spare_owners, struct dep_owner, entry);
-	list_del(&owner->entry);
-	return owner;
+	spin_lock_irq(&inst->lock);
+	list_splice_init(&inst->spare_owners, &spare);
+	WRITE_ONCE(inst->has_spare_owners, false);
+	WRITE_ONCE(inst->wants_owner, true);
+	spin_unlock_irq(&inst->lock);
+	list_for_each_entry_safe(owner, next, &spare, entry)
+		kfree(owner);
 }

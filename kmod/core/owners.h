@@ -25,6 +25,6 @@ static inline struct dep_owner *dep_owner_last(const struct dep_instance *inst)
 
 void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner);
 void dep_owner_leave(struct dep_instance *inst, struct dep_owner *owner);
-struct dep_owner *dep_owner_surplus(struct dep_instance *inst);
+void dep_owner_free_spare(struct dep_instance *inst);
 
 #endif /* DEVEPOLL_OWNERS_H */

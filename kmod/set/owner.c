@@ -76,7 +76,7 @@ static struct dep_owner *owner_room(struct dep_instance *inst)
 			return room;
 		room = &inst->own_owners[i];
 	}
-	inst->wants_owner = true;
+	WRITE_ONCE(inst->wants_owner, true);
 	return room;
 }
 
@@ -113,7 +113,7 @@ void dep_owner_make_room(struct dep_instance *inst)
 	spare->allocated = true;
 	spin_lock_irq(&inst->lock);
 	list_add(&spare->entry, &inst->spare_owners);
-	inst->wants_owner = false;
+	WRITE_ONCE(inst->wants_owner, false);
 	spin_unlock_irq(&inst->lock);
 }
 

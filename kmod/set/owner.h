@@ -134,7 +134,7 @@ void dep_owner_make_room(struct dep_instance *inst);
  */
 static inline void dep_owner_provide(struct dep_instance *inst)
 {
-	if (unlikely(inst->wants_owner))
+	if (unlikely(READ_ONCE(inst->wants_owner)))
 		dep_owner_make_room(inst);
 }
 
