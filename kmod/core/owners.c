@@ -52,8 +52,10 @@ void dep_owner_free_spare(struct dep_instance *inst)
 
 	spin_lock_irq(&inst->lock);
 	list_splice_init(&inst->spare_owners, &spare);
+	/* One stays: who holds M may count on it. */
+	if (!list_empty(&spare))
+		list_move(spare.next, &inst->spare_owners);
 	WRITE_ONCE(inst->has_spare_owners, false);
-	WRITE_ONCE(inst->wants_owner, true);
 	spin_unlock_irq(&inst->lock);
 	list_for_each_entry_safe(owner, next, &spare, entry)
 		kfree(owner);
