@@ -200,6 +200,14 @@ static bool slot_forgets(struct world *w, unsigned int slot)
 	return f && file_kind_forgets(f->kind);
 }
 
+/* Not by slot_file(): a process that has closed its number shares the set. */
+static bool member_forgets(const struct world *w, unsigned int set,
+			   unsigned int slot)
+{
+	return w->members[set][slot].in && w->slots[slot] >= 0 &&
+	       file_kind_forgets(w->files[w->slots[slot]].kind);
+}
+
 /* Compares what files that forget have to report in a set and its members. */
 static void take_news_of(struct world *w, struct op *round, unsigned int set,
 			 uint32_t *done)
@@ -216,7 +224,7 @@ static void take_news_of(struct world *w, struct op *round, unsigned int set,
 			take_news_of(w, round, target - SLOTS, done);
 	}
 	for (target = 0; target < SLOTS; target++)
-		any |= w->members[set][target].in && slot_forgets(w, target);
+		any |= member_forgets(w, set, target);
 	if (!any)
 		return;
 	met(w, INTENDED_KEPT);
