@@ -21,6 +21,7 @@
 #include "preload_report.h"
 #include "preload_ring.h"
 #include "preload_settings.h"
+#include "ring_wait.h"
 
 atomic_uchar devepoll_preload_guesses[PRELOAD_GUESSES];
 
@@ -243,6 +244,56 @@ int wait_among_threads(struct preload_ring *ring, int epfd,
 	return ret < 0 ? wait_by_call(epfd, events, maxevents, timeout) : ret;
 }
 
+/* Returns from a sleep by DEVEPOLL_RING_WAIT. */
+static int slept(long ret)
+{
+	if (REPORTING)
+		devepoll_report_call(SYS_epoll_wait, true, ret);
+	return preload_result(ret);
+}
+
+/*
+ * The only thread sleeps by DEVEPOLL_RING_WAIT, which takes nothing.  What can
+ * not be taken from memory then is left to a system call that does not sleep.
+ */
+static __attribute_noinline__
+int sleep_by_ring(struct preload_ring *ring, int epfd,
+		  struct epoll_event *events, int maxevents, int timeout)
+{
+	struct devepoll_ring_wait_args args =
+		ring_wait_args(ns_of_ms(timeout));
+	bool drop;
+	long ret;
+
+	do {
+		ret = devepoll_entry_request(epfd, DEVEPOLL_RING_WAIT, &args);
+		if (!ret || ret == -EINTR)
+			return slept(ret);
+		/* A filter, or the fd is not what it was: nothing happened. */
+		if (ret < 0)
+			break;
+		ret = preload_ring_take(ring, epfd, events, maxevents, true,
+					&drop);
+		if (drop)
+			devepoll_preload_ring_drop_held(ring);
+		if (ret > 0)
+			return slept(ret);
+		preload_ring_sleep_by_call(ring);
+		ret = wait_by_call(epfd, events, maxevents, 0);
+	} while (!ret);
+	return ret > 0 ? ret : wait_by_call(epfd, events, maxevents, timeout);
+}
+
+/* The rest of a wait of the only thread: there is nothing to be taken. */
+static __attribute_noinline__
+int wait_alone(struct preload_ring *ring, int epfd, struct epoll_event *events,
+	       int maxevents, int timeout)
+{
+	if (timeout && preload_ring_may_sleep(ring, events, maxevents))
+		return sleep_by_ring(ring, epfd, events, maxevents, timeout);
+	return wait_by_call(epfd, events, maxevents, timeout);
+}
+
 /* The rest of a wait during which a thread or a handler dropped the ring. */
 static __attribute_noinline__
 int wait_and_drop(struct preload_ring *ring, long ret, int epfd,
@@ -271,7 +322,8 @@ int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
 	if (drop)
 		return wait_and_drop(ring, ret, epfd, events, maxevents,
 				     timeout);
-	return ret < 0 ? wait_by_call(epfd, events, maxevents, timeout) : ret;
+	return ret < 0 ? wait_alone(ring, epfd, events, maxevents, timeout) :
+			 ret;
 }
 
 int epoll_pwait(int epfd, struct epoll_event *events, int maxevents,

@@ -20,7 +20,23 @@
  * - The kernel has written to the same array for this thread before, so the
  *   copy does not kill a program for which epoll would fail with EFAULT.
  *
- * A wait that has to sleep is the system call.
+ * A wait that has to sleep is the system call, or DEVEPOLL_RING_WAIT if all of
+ * the following is so:
+ *
+ * - There is nothing in the ring, and the word has no DEVEPOLL_RING_ASK.
+ * - The program has a single thread.  Otherwise, another thread may close the
+ *   instance, and the sleeper, which takes nothing yet, has lost it when it
+ *   wakes up; a second event would not wake another thread if the array of the
+ *   first one is small; and the sleeper may be canceled.
+ * - The call has no signal mask.  A program that passes one wants a signal to
+ *   end the call or to stay pending, and not to be handled in between.
+ * - The last such sleep left no events to a system call, as it does if fds that
+ *   are level-triggered were ready.  For a while after that, all sleeps are the
+ *   system call.
+ *
+ * If others take the events first (a process that shares the instance, or a
+ * signal handler), the wait goes on until the time-out, which is therefore a
+ * point in time.
  *
  * The ring belongs to the number of the fd, until the program closes it.  As
  * the mapping keeps the instance alive, the library has to notice this, and so
@@ -200,6 +216,7 @@ static int fill(struct preload_ring *ring, int epfd)
 		return err;
 	}
 	ring->spare = 1ULL << DEVEPOLL_RING_SET_SHIFT;
+	atomic_store_explicit(&ring->by_call, 0, memory_order_relaxed);
 	return 0;
 }
 

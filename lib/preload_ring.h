@@ -28,10 +28,14 @@
 #define RING_HELD		1U
 #define RING_TO_BE_DROPPED	2U
 
+/* So many sleeps are system calls after one that left events to such a call. */
+#define RING_SLEEPS_BY_CALL	64
+
 /**
  * struct preload_ring - the ring of an instance, or room for one
  * @number: the fd of the instance, plus 1; or 0 if there is no ring
  * @state: free, held by a thread, or to be dropped by that thread
+ * @by_call: how many sleeps will be system calls
  * @spare: the word that gives back the slot set that the process owns
  * @word: the word, or a page of zeros; an address that never changes
  * @sets: the slot sets
@@ -39,6 +43,7 @@
 struct preload_ring {
 	atomic_int number;
 	atomic_uint state;
+	atomic_uint by_call;
 	uint64_t spare;
 	atomic_uint_least64_t *word;
 	const struct devepoll_event *sets;
@@ -134,6 +139,38 @@ static inline bool preload_was_written(const struct epoll_event *events,
 {
 	return (uintptr_t)events >= devepoll_preload_written.begin &&
 	       (uintptr_t)(events + nr) <= devepoll_preload_written.end;
+}
+
+/**
+ * preload_ring_may_sleep() - shall a call sleep by DEVEPOLL_RING_WAIT?
+ * @ring: the ring
+ * @events: the array of the call
+ * @maxevents: its size
+ *
+ * Return: false if the system call has something to do, or probably will have.
+ */
+static inline bool preload_ring_may_sleep(struct preload_ring *ring,
+					  const struct epoll_event *events,
+					  int maxevents)
+{
+	unsigned int left;
+
+	if (maxevents <= 0 || maxevents > ENTRY_MAX_EVENTS ||
+	    !preload_was_written(events, 1) ||
+	    (uint32_t)atomic_load_explicit(ring->word, memory_order_relaxed))
+		return false;
+	left = atomic_load_explicit(&ring->by_call, memory_order_relaxed);
+	if (__builtin_expect(!left, 1))
+		return true;
+	atomic_store_explicit(&ring->by_call, left - 1, memory_order_relaxed);
+	return false;
+}
+
+/* The last sleep by DEVEPOLL_RING_WAIT was of no use. */
+static inline void preload_ring_sleep_by_call(struct preload_ring *ring)
+{
+	atomic_store_explicit(&ring->by_call, RING_SLEEPS_BY_CALL,
+			      memory_order_relaxed);
 }
 
 /* Copy events that were not withdrawn; the memory may be changing. */

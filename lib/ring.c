@@ -9,14 +9,13 @@
  * it in the page of the word, where the next call of any consumer finds it.
  */
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "devepoll_events.h"
 
 #include "entry.h"
+#include "ring_wait.h"
 
 /* The size of the mapping of all slot sets, each of @size bytes. */
 static size_t sets_size(unsigned int nr_consumers, size_t size)
@@ -82,32 +81,9 @@ void devepoll_events_ring_unmap(struct devepoll_consumer *consumers,
 	munmap(consumers->word, sysconf(_SC_PAGESIZE));
 }
 
-static int64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
-/* The wait may take several requests, so its end is a point in time. */
-static struct devepoll_ring_wait_args args_of(int64_t timeout)
-{
-	struct devepoll_ring_wait_args args;
-
-	memset(&args, 0, sizeof(args));
-	args.timeout = timeout;
-	if (timeout > 0 &&
-	    !__builtin_add_overflow(timeout, now(), &args.timeout))
-		args.flags = DEVEPOLL_WAIT_ABSTIME;
-	else if (timeout > 0)
-		args.timeout = DEVEPOLL_FOREVER;
-	return args;
-}
-
 int devepoll_events_refill(struct devepoll_consumer *consumer, int64_t timeout)
 {
-	struct devepoll_ring_wait_args args = args_of(timeout);
+	struct devepoll_ring_wait_args args = ring_wait_args(timeout);
 	uint64_t *ask = &consumer->word[DEVEPOLL_CONSUMER_ASK];
 	int ret;
 

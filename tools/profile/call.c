@@ -5,11 +5,13 @@
  * usage: call BACKEND WHAT
  */
 #include <err.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "../bench/backend.h"
 #include "../bench/files.h"
@@ -28,6 +30,7 @@ static const struct {
 	{ "calls_level", &backend_fadvise_level },
 	{ "trusted", &backend_trusted },
 	{ "ring", &backend_ring },
+	{ "preload", &backend_preload_ring },
 	{ "library", &backend_library },
 	{ "sysepoll", &backend_sysepoll },
 	{ "sysepoll_level", &backend_sysepoll_level },
@@ -36,6 +39,7 @@ static const struct {
 static const struct backend *be;
 static struct files *files;
 static struct set *set;
+static pid_t child;
 
 static void must(bool ok)
 {
@@ -81,6 +85,11 @@ static void wait_16(bool counts)
 	wait_for(counts, 16);
 }
 
+static void wait_256(bool counts)
+{
+	wait_for(counts, 256);
+}
+
 /* A write to a file that is watched. */
 static void produce(bool counts)
 {
@@ -99,6 +108,50 @@ static void produce_again(bool counts)
 {
 	files_signal(files, 0);
 	produce(counts);
+}
+
+static struct set *set_of_one(int nr)
+{
+	struct set *one = be->open(1);
+
+	must(be->add(one, &files->in[nr], 1));
+	return one;
+}
+
+/* The other process of pair(), until it is killed. */
+static void answer(void)
+{
+	struct set *ping = set_of_one(0);
+
+	for (;;) {
+		be->wait(ping, -1);
+		if (be->level)
+			files_clear(files, 0);
+		files_signal(files, 1);
+	}
+}
+
+/* Two processes wake each other, as in tools/bench/measure.c. */
+static void pair(bool counts)
+{
+	static struct set *pong;
+
+	if (!pong) {
+		must(be->remove(set, files->in, 2));
+		pong = set_of_one(1);
+		child = fork();
+		must(child >= 0);
+		if (!child)
+			answer();
+	}
+	if (counts)
+		mark_begin();
+	files_signal(files, 0);
+	be->wait(pong, -1);
+	if (be->level)
+		files_clear(files, 1);
+	if (counts)
+		mark_end();
 }
 
 typedef bool change_fn(struct set *set, const int *fds, int n);
@@ -137,7 +190,7 @@ static const struct {
 	void (*run)(bool counts);
 } calls[] = {
 	{ "wait_0", wait_0 }, { "wait_1", wait_1 }, { "wait_2", wait_2 },
-	{ "wait_16", wait_16 },
+	{ "wait_16", wait_16 }, { "wait_256", wait_256 }, { "pair", pair },
 	{ "producer", produce }, { "producer_again", produce_again },
 	{ "add_1", add_1 }, { "modify_1", modify_1 }, { "remove_1", remove_1 },
 };
@@ -181,5 +234,7 @@ int main(int argc, char **argv)
 	must(be->add(set, files->in, WATCHED));
 	for (i = 0; i < WARM + ROUNDS; i++)
 		run(i >= WARM);
+	if (child)
+		kill(child, SIGKILL);
 	return 0;
 }
