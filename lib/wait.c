@@ -16,6 +16,8 @@ wait_long(const struct devepoll *set, struct devepoll_cursor *cursor,
 {
 	long nr = raw_call(SYS_ioctl, set->fd, EP_POLL, (long)evp, 0, 0, 0);
 
+	cursor->next = NULL;
+	cursor->end = NULL;
 	if (nr > 0) {
 		cursor->next = (const void *)(set->map + evp->ep_resoff);
 		cursor->end = cursor->next + nr;
@@ -26,23 +28,29 @@ wait_long(const struct devepoll *set, struct devepoll_cursor *cursor,
 int devepoll_wait(struct devepoll *set, struct devepoll_cursor *cursor,
 		  int timeout)
 {
-	struct evpoll evp = { .ep_timeout = timeout };
+	struct evpoll evp;
 	long nr;
 
 	if (!cursor)
 		return -EINVAL;
-	cursor->next = NULL;
-	cursor->end = NULL;
-	if (!set || !set->map)
-		return -EINVAL;
+	if (!set || !set->map) {
+		nr = -EINVAL;
+		goto out_empty;
+	}
 
+	/* The kernel reads nothing else. */
+	evp.ep_timeout = timeout;
 	nr = fadvise_entry(set->fd, &evp, 0, EP_POLL);
 	if (nr > 0) {
 		cursor->next = (const void *)(set->map + evp.ep_resoff);
 		cursor->end = cursor->next + nr;
-	} else if (nr < 0 && nr != -EINTR) {
-		/* Nothing has happened yet. */
-		nr = wait_long(set, cursor, &evp);
+		return nr;
 	}
+	/* After another error, nothing has happened yet. */
+	if (nr < 0 && nr != -EINTR)
+		return wait_long(set, cursor, &evp);
+out_empty:
+	cursor->next = NULL;
+	cursor->end = NULL;
 	return nr;
 }

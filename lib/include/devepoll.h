@@ -309,7 +309,15 @@ int devepoll_wait(struct devepoll *set, struct devepoll_cursor *cursor,
  */
 static inline const struct pollfd *devepoll_next(struct devepoll_cursor *cursor)
 {
-	return cursor->next == cursor->end ? NULL : cursor->next++;
+	const struct pollfd *event = cursor->next;
+
+	if (event == cursor->end)
+		return NULL;
+	/* So a loop over the events need not test each of them. */
+	if (!event)
+		__builtin_unreachable();
+	cursor->next = event + 1;
+	return event;
 }
 
 /**
