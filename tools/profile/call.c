@@ -20,6 +20,7 @@
 #define WATCHED		1000
 #define WARM		20	/* rounds before those that count */
 #define ROUNDS		11
+#define SETS		30	/* opened in one round of sets_add */
 
 static const struct {
 	const char *name;
@@ -185,6 +186,103 @@ static void modify_1(bool counts)
 	change(counts, be->modify, 7);
 }
 
+static void change_all(bool counts, change_fn *fn)
+{
+	bool ok;
+
+	if (counts)
+		mark_begin();
+	ok = fn(set, files->in, WATCHED);
+	if (counts)
+		mark_end();
+	must(ok);
+}
+
+static void remove_1000(bool counts)
+{
+	change_all(counts, be->remove);
+	change_all(false, be->add);
+}
+
+/* As the bench does it: in a set that is new. */
+static void add_1000(bool counts)
+{
+	be->close(set);
+	set = be->open(WATCHED);
+	change_all(counts, be->add);
+}
+
+static void modify_1000(bool counts)
+{
+	change_all(counts, be->modify);
+}
+
+static void close_set(bool counts)
+{
+	if (counts)
+		mark_begin();
+	be->close(set);
+	if (counts)
+		mark_end();
+	set = be->open(WATCHED);
+	change_all(false, be->add);
+}
+
+/* The first fd of a set; no other set watches it. */
+static void add_first(bool counts)
+{
+	static struct files *other;
+	struct set *first = be->open(1);
+	bool ok;
+
+	if (!other)
+		other = files_open(1);
+	if (counts)
+		mark_begin();
+	ok = be->add(first, other->in, 1);
+	if (counts)
+		mark_end();
+	must(ok);
+	be->close(first);
+}
+
+/* A file that more and more sets watch; these stay open. */
+static void sets_add(bool counts)
+{
+	int i;
+
+	for (i = 0; i < SETS; i++) {
+		set = be->open(1);
+		change(counts, be->add, 7);
+	}
+}
+
+static int last = WATCHED;
+
+static void close_fd(bool counts)
+{
+	int fd = files->in[--last];
+
+	if (counts)
+		mark_begin();
+	close(fd);
+	if (counts)
+		mark_end();
+}
+
+/* An fd that is watched. */
+static void close_watched(bool counts)
+{
+	close_fd(counts);
+}
+
+/* One that is not, while the module is loaded. */
+static void close_other(bool counts)
+{
+	must(be->remove(set, &files->in[last - 1], 1));
+	close_fd(counts);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(bool counts);
@@ -193,6 +291,11 @@ static const struct {
 	{ "wait_16", wait_16 }, { "wait_256", wait_256 }, { "pair", pair },
 	{ "producer", produce }, { "producer_again", produce_again },
 	{ "add_1", add_1 }, { "modify_1", modify_1 }, { "remove_1", remove_1 },
+	{ "add_1000", add_1000 }, { "modify_1000", modify_1000 },
+	{ "remove_1000", remove_1000 },
+	{ "add_first", add_first }, { "sets_add", sets_add },
+	{ "close_set", close_set }, { "close_watched", close_watched },
+	{ "close_other", close_other },
 };
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
