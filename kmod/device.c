@@ -182,7 +182,7 @@ static noinline int device_fadvise_other(struct file *file, loff_t offset,
 	if (_IOC_TYPE(advice) != EP_IOC_MAGIC || !dep_access_by_fadvise())
 		return generic_fadvise(file, offset, len, advice);
 	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)
-		return dep_epoll_call(file, advice, offset, len);
+		return -EINVAL;
 	if (!fadvise_takes(advice, offset, len))
 		return -EINVAL;
 	return device_ioctl(file, advice, offset);
@@ -204,6 +204,8 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 		if (likely(advice == (int)EP_POLL) && !len &&
 		    file->f_mode & FMODE_READ)
 			return dep_classic_poll(file->private_data, offset);
+		if (likely(dep_epoll_is_ctl(advice)))
+			return dep_epoll_ctl(file, advice, offset, len);
 	}
 	return device_fadvise_other(file, offset, len, advice);
 }

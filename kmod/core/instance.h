@@ -293,6 +293,7 @@
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/poll.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -336,8 +337,8 @@
  * @turns: how far a set of 2001 is
  * @extended: M+L: a set of the extended interface or of /dev/poll; while M is
  *	held for its first use, it may become none again; read without a lock
- * @settled: M+L: a set of the extended interface, now and for ever; read
- *	without a lock, with acquire
+ * @settled: M: a set of the extended interface, now and for ever; read without
+ *	a lock, with acquire
  * @devpoll: M, but for 0, a set of /dev/epoll, which is const: enum
  *	dep_devpoll of that face; read without a lock
  * @classic: M: a set of 2001, now and for ever; read without a lock
@@ -360,6 +361,8 @@
  *	including calls that write to it; leaves 0 under P only
  * @freeing: P: the pages are about to be freed, so they can't be mapped
  * @area: mapped results of the extended interface, or of /dev/poll
+ * @asking: M: the argument of a ->poll() that queues nothing: here, since one on
+ *	the stack would be guarded by a canary
  * @pass: M: number of the last pass over the ready list
  * @nesting: the sets in this set, and around it
  * @mtx: lock number 1
@@ -423,6 +426,7 @@ struct dep_instance {
 	atomic_t mappings;
 	bool freeing;
 	struct dep_area area;
+	poll_table asking;
 	u32 pass;
 	struct dep_nesting nesting;
 	/* M: adding and polling; nests map_lock, B, L and ->poll(). */

@@ -21,6 +21,19 @@ static inline bool dep_access_by_fadvise(void)
 bool dep_access_allows_part(const struct file *file, unsigned int cmd);
 
 /**
+ * dep_access_is_full() - is this an open for reading and writing?
+ * @file: the open
+ *
+ * Return: true if so: then it may make every request.
+ */
+static inline bool dep_access_is_full(const struct file *file)
+{
+	const fmode_t all = FMODE_READ | FMODE_WRITE;
+
+	return (file->f_mode & all) == all;
+}
+
+/**
  * dep_access_allows() - may a request be made through an open of this mode?
  * @file: the open
  * @cmd: the request, of either node, or one of the fadvise entry
@@ -29,9 +42,7 @@ bool dep_access_allows_part(const struct file *file, unsigned int cmd);
  */
 static inline bool dep_access_allows(const struct file *file, unsigned int cmd)
 {
-	const fmode_t all = FMODE_READ | FMODE_WRITE;
-
-	return likely((file->f_mode & all) == all) ||
+	return likely(dep_access_is_full(file)) ||
 	       dep_access_allows_part(file, cmd);
 }
 

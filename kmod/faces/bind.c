@@ -40,16 +40,16 @@ int dep_bind_first(struct dep_instance *inst)
 void dep_bind_decide(struct dep_instance *inst, bool used)
 {
 	lockdep_assert_held(&inst->mtx);
-	spin_lock_irq(&inst->lock);
 	if (used) {
-		/* Pairs with dep_bind_check(). */
+		/* Pairs with dep_bind_is_settled(). */
 		smp_store_release(&inst->settled, true);
-	} else {
-		WARN_ON_ONCE(inst->nr_items);
-		inst->sink = &dep_pages_sink;
-		inst->room = 0;
-		WRITE_ONCE(inst->extended, false);
+		return;
 	}
+	spin_lock_irq(&inst->lock);
+	WARN_ON_ONCE(inst->nr_items);
+	inst->sink = &dep_pages_sink;
+	inst->room = 0;
+	WRITE_ONCE(inst->extended, false);
 	spin_unlock_irq(&inst->lock);
 }
 

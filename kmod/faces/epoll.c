@@ -16,6 +16,7 @@
 #include "faces/bind.h"
 #include "faces/changes.h"
 #include "faces/epoll.h"
+#include "set/add.h"
 #include "set/control.h"
 #include "set/fast.h"
 #include "set/interest.h"
@@ -65,8 +66,8 @@ static int fd_of(u64 length)
 	return (s64)length == (int)length ? (int)length : -1;
 }
 
-static int read_event(struct dep_change *ch,
-		      const struct epoll_event __user *from)
+static __always_inline int read_event(struct dep_change *ch,
+				      const struct epoll_event __user *from)
 {
 	__poll_t events;
 	u64 data;
@@ -84,27 +85,68 @@ efault:
 	return -EFAULT;
 }
 
+/* An item that was unhooked goes to @gone: it is dropped without M. */
+static __always_inline int apply(struct dep_instance *inst,
+				 const struct dep_change *ch, u16 op,
+				 struct dep_item **gone)
+{
+	switch (op) {
+	case DEVEPOLL_ADD:
+		return dep_interest_add_fd(inst, ch);
+	case DEVEPOLL_MOD:
+		return dep_interest_modify(inst, ch->fd, ch->events, ch->mode,
+					   ch->data);
+	case DEVEPOLL_DEL:
+		*gone = dep_interest_unhook(inst, ch->fd);
+		if (*gone)
+			return 0;
+	}
+	return dep_interest_change(inst, ch);
+}
+
+/* The same if this may be the first use of the set, or it is a signal set. */
+static __always_inline int apply_unsettled(struct dep_instance *inst,
+					   const struct dep_change *ch, u16 op,
+					   struct dep_item **gone)
+{
+	int err = dep_bind_begin(inst, true);
+
+	if (err)
+		return err;
+	err = dep_change_check(inst, ch);
+	if (!err)
+		err = apply(inst, ch, op, gone);
+	dep_bind_end(inst, !err);
+	return err;
+}
+
+/* An add makes the first change as a rule; the other two are out of its way. */
+static noinline int make_first_change(struct dep_instance *inst,
+				      struct dep_change ch)
+{
+	struct dep_item *none = NULL;
+
+	return apply_unsettled(inst, &ch, 0, &none);
+}
+
 /*
- * Makes one change.  In its callers, since this is what a call of epoll_ctl(2)
- * does: of three frames, one is enough.
+ * Makes one change.  In its callers, each with its operation @op, since this is
+ * what a call of epoll_ctl(2) does: of three frames, one is enough.
  */
 static __always_inline int make_change(struct dep_instance *inst,
-				       const struct dep_change *ch)
+				       const struct dep_change *ch, u16 op)
 {
 	struct dep_item *gone = NULL;
 	int err;
 
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	err = dep_bind_begin(inst, true);
-	if (!err) {
-		err = dep_change_check(inst, ch);
-		if (!err && ch->op == DEVEPOLL_DEL)
-			gone = dep_interest_unhook(inst, ch->fd);
-		if (!err && !gone)
-			err = dep_interest_change(inst, ch);
-		dep_bind_end(inst, !err);
-	}
+	if (likely(inst->settled))
+		err = apply(inst, ch, op, &gone);
+	else if (op == DEVEPOLL_ADD)
+		err = apply_unsettled(inst, ch, op, &gone);
+	else
+		err = make_first_change(inst, *ch);
 	mutex_unlock(&inst->mtx);
 	/* Threads that change one set wait for M most of the time. */
 	if (gone)
@@ -112,19 +154,34 @@ static __always_inline int make_change(struct dep_instance *inst,
 	return err;
 }
 
-/* epoll_ctl(2) */
-static int fast_ctl(struct dep_instance *inst, unsigned int op, u64 address,
-		    int fd)
+/* epoll_ctl(2) with an event */
+static __always_inline int fast_ctl(struct dep_instance *inst, u16 op,
+				    u64 address, int fd)
 {
 	struct dep_change ch DEP_UNINITIALIZED;
 
-	if (op == DEVEPOLL_DEL)
-		ch = (struct dep_change) {};
-	else if (read_event(&ch, u64_to_user_ptr(address)))
+	if (read_event(&ch, u64_to_user_ptr(address)))
 		return -EFAULT;
 	ch.op = op;
 	ch.fd = fd;
-	return make_change(inst, &ch);
+	return make_change(inst, &ch, op);
+}
+
+static noinline int fast_add(struct dep_instance *inst, u64 address, int fd)
+{
+	return fast_ctl(inst, DEVEPOLL_ADD, address, fd);
+}
+
+static noinline int fast_modify(struct dep_instance *inst, u64 address, int fd)
+{
+	return fast_ctl(inst, DEVEPOLL_MOD, address, fd);
+}
+
+static noinline int fast_remove(struct dep_instance *inst, int fd)
+{
+	const struct dep_change ch = { .op = DEVEPOLL_DEL, .fd = fd };
+
+	return make_change(inst, &ch, DEVEPOLL_DEL);
 }
 
 /**
@@ -152,37 +209,46 @@ int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
 		dep_change_from_epoll(&ch, event->events, event->data);
 	else if (event->events || event->data)
 		return -EINVAL;
-	return make_change(inst, &ch);
+	return make_change(inst, &ch, ch.op);
+}
+
+static __always_inline int epoll_ctl(struct file *file, unsigned int request,
+				     u64 address, u64 length)
+{
+	struct dep_instance *inst = file->private_data;
+	int fd = fd_of(length);
+
+	if (request == DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD))
+		return fast_modify(inst, address, fd);
+	if (request == DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD))
+		return fast_add(inst, address, fd);
+	return fast_remove(inst, fd);
+}
+
+/* The same by an open that is not for reading and writing. */
+static noinline int epoll_ctl_part(struct file *file, unsigned int request,
+				   u64 address, u64 length)
+{
+	return dep_access_allows(file, request) ?
+		       epoll_ctl(file, request, address, length) : -EBADF;
 }
 
 /**
- * dep_epoll_call() - the calls of epoll, with their own arguments
+ * dep_epoll_ctl() - epoll_ctl(2) with its own arguments
  * @file: the set
- * @request: DEVEPOLL_EPOLL_WAIT or DEVEPOLL_EPOLL_CTL() of an operation
- * @address: address of the events, or of the event
- * @length: a value of DEVEPOLL_EPOLL_WAIT_LEN(), or the fd
+ * @request: DEVEPOLL_EPOLL_CTL() of an operation
+ * @address: address of the event
+ * @length: the fd
  *
  * Context: process; sleeps.
- * Return: as epoll_wait(2) and epoll_ctl(2);
+ * Return: as epoll_ctl(2);
  * -EBADF: also: not open in the mode that the request needs;
- * -EBUSY: a set of the 2001 interface;
- * -EINVAL: also: no such request.
+ * -EBUSY: a set of the 2001 interface.
  */
-int dep_epoll_call(struct file *file, unsigned int request, u64 address,
-		   u64 length)
+int dep_epoll_ctl(struct file *file, unsigned int request, u64 address,
+		  u64 length)
 {
-	struct dep_instance *inst = file->private_data;
-
-	if (!dep_access_allows(file, request))
-		return -EBADF;
-	switch (request) {
-	case DEVEPOLL_EPOLL_WAIT:
-		return dep_epoll_wait(file, address, length);
-	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
-	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
-	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
-		return fast_ctl(inst, request - DEVEPOLL_EPOLL_CTL(0), address,
-				fd_of(length));
-	}
-	return -EINVAL;
+	if (unlikely(!dep_access_is_full(file)))
+		return epoll_ctl_part(file, request, address, length);
+	return epoll_ctl(file, request, address, length);
 }

@@ -47,32 +47,58 @@ void dep_watch_flush(struct dep_watch *watch);
 bool dep_watch_is_arming(const poll_table *table);
 
 /**
- * dep_watch_arm() - poll the file with the events that are wanted now
- * @item: an attached item; the caller holds a reference on its file
- * @ready: out: what ->poll() answered
+ * dep_watch_must_arm() - does a change need dep_watch_arm_more()?
+ * @item: an attached item; dep_instance.mtx is held
  *
  * Some files queue a poller, or note that there is one, only for the events
  * asked for: a datagram socket wakes a sender that asked for EPOLLOUT.  The
  * file learns of a change of the mode alone, too, but nothing is queued for it.
+ *
+ * Return: false if dep_watch_ask() is enough.
+ */
+static __always_inline bool dep_watch_must_arm(struct dep_item *item)
+{
+	lockdep_assert_held(&item->inst->mtx);
+	return item->events & ~*dep_item_armed(item) ||
+	       item->mode & DEP_MODE_NEST;
+}
+
+/**
+ * dep_watch_ask() - poll the file with the events that are wanted now
+ * @item: an attached item, not of a set, whose file was polled with all its
+ *	events before
+ * @file: its file, on which the caller has a reference
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: what ->poll() answered.
+ */
+static __always_inline u16 dep_watch_ask(struct dep_item *item,
+					 struct file *file)
+{
+	struct dep_instance *inst = item->inst;
+
+	lockdep_assert_held(&inst->mtx);
+	/* Only to check: who takes the mutex has just yielded if need be. */
+	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
+	inst->asking._key = dep_item_key(item);
+	return (__force u16)vfs_poll(file, &inst->asking);
+}
+
+/**
+ * dep_watch_arm() - poll the file with the events that are wanted now
+ * @item: an attached item; the caller holds a reference on its file
+ * @ready: out: what ->poll() answered
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;
  * -ENOSPC: too many wait queues;
  * -ENOMEM: no memory.
  */
-static __always_inline int dep_watch_arm(struct dep_item *item, u16 *ready)
+static inline int dep_watch_arm(struct dep_item *item, u16 *ready)
 {
-	poll_table table DEP_UNINITIALIZED;
-
-	lockdep_assert_held(&item->inst->mtx);
-	/* Only to check: who takes the mutex has just yielded if need be. */
-	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
-	if (unlikely(item->events & ~*dep_item_armed(item) ||
-		     item->mode & DEP_MODE_NEST))
+	if (unlikely(dep_watch_must_arm(item)))
 		return dep_watch_arm_more(item, ready);
-	init_poll_funcptr(&table, NULL);
-	table._key = dep_item_key(item);
-	*ready = (__force u16)vfs_poll(item->file, &table);
+	*ready = dep_watch_ask(item, item->file);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Adding a file to the interest list. */
 #include <linux/err.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
 
@@ -12,9 +13,17 @@
 #include "files/filekind.h"
 #include "files/table.h"
 #include "set/add.h"
+#include "set/check.h"
 #include "set/interest.h"
 #include "set/lookup.h"
 #include "set/owner.h"
+
+/* The bits that EPOLLEXCLUSIVE permits, as in epoll_ctl(2). */
+#define DEP_EXCLUSIVE_EVENTS \
+	((__force u16)(EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP))
+#define DEP_EXCLUSIVE_MODES \
+	(DEP_MODE_EXCLUSIVE | DEP_MODE_EDGE | DEP_MODE_TRUST | \
+	 DEP_MODE_TELL_CLOSED)
 
 /* Makes an item, up to the point where it is hooked; @alone: see there. */
 static __always_inline struct dep_item *
@@ -86,20 +95,9 @@ static int interest_hook(struct dep_instance *inst, struct file *file,
 	return err;
 }
 
-/**
- * dep_interest_add() - add a file
- * @inst: the instance
- * @file: the file, on which the caller has a reference
- * @ch: the number, and the events asked for
- *
- * What is ready already is posted.
- *
- * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: as dep_interest_set() for an fd that is added, or
- * -EEXIST: it has an item of this number and file.
- */
-int dep_interest_add(struct dep_instance *inst, struct file *file,
-		     const struct dep_change *ch)
+static __always_inline int interest_add(struct dep_instance *inst,
+					struct file *file,
+					const struct dep_change *ch)
 {
 	bool searched = false;
 	struct dep_item *item;
@@ -139,4 +137,57 @@ int dep_interest_add(struct dep_instance *inst, struct file *file,
 		spin_unlock_irq(&inst->lock);
 	}
 	return 0;
+}
+
+/**
+ * dep_interest_add() - add a file
+ * @inst: the instance
+ * @file: the file, on which the caller has a reference
+ * @ch: the number, and the events asked for
+ *
+ * What is ready already is posted.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: as dep_interest_set() for an fd that is added, or
+ * -EEXIST: it has an item of this number and file.
+ */
+int dep_interest_add(struct dep_instance *inst, struct file *file,
+		     const struct dep_change *ch)
+{
+	return interest_add(inst, file, ch);
+}
+
+/* May EPOLLEXCLUSIVE be combined with the rest? */
+static bool interest_may_exclude(const struct file *file,
+				 const struct dep_change *ch)
+{
+	return !dep_instance_of(file) && !dep_file_is_epoll(file) &&
+	       !ch->odd && !(ch->events & ~DEP_EXCLUSIVE_EVENTS) &&
+	       !(ch->mode & ~DEP_EXCLUSIVE_MODES);
+}
+
+/**
+ * dep_interest_add_fd() - add an fd, as EPOLL_CTL_ADD does
+ * @inst: the instance
+ * @ch: the number, and what is asked for
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: as dep_interest_change().
+ */
+int dep_interest_add_fd(struct dep_instance *inst, const struct dep_change *ch)
+{
+	struct fd f = fdget(ch->fd);
+	int err;
+
+	lockdep_assert_held(&inst->mtx);
+	if (unlikely(!fd_file(f)))
+		return -EBADF;
+	err = dep_check_file(inst, fd_file(f));
+	if (unlikely(ch->mode & DEP_MODE_EXCLUSIVE) && !err &&
+	    !interest_may_exclude(fd_file(f), ch))
+		err = -EINVAL;
+	if (likely(!err))
+		err = interest_add(inst, fd_file(f), ch);
+	fdput(f);
+	return err;
 }

@@ -9,5 +9,6 @@ struct file;
 
 int dep_interest_add(struct dep_instance *inst, struct file *file,
 		     const struct dep_change *ch);
+int dep_interest_add_fd(struct dep_instance *inst, const struct dep_change *ch);
 
 #endif /* DEVEPOLL_ADD_H */

@@ -11,24 +11,16 @@
 
 #include "core/compat.h"
 #include "core/item.h"
-#include "core/nest.h"
 #include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
-#include "files/filekind.h"
 #include "files/waitqueue.h"
 #include "set/add.h"
+#include "set/check.h"
 #include "set/control.h"
 #include "set/interest.h"
 #include "set/lookup.h"
 #include "sinks/ring.h"
-
-/* The bits that EPOLLEXCLUSIVE permits, as in epoll_ctl(2). */
-#define DEP_EXCLUSIVE_EVENTS \
-	((__force u16)(EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP))
-#define DEP_EXCLUSIVE_MODES \
-	(DEP_MODE_EXCLUSIVE | DEP_MODE_EDGE | DEP_MODE_TRUST | \
-	 DEP_MODE_TELL_CLOSED)
 
 static void interest_replace(struct dep_item *item, u16 events)
 {
@@ -88,19 +80,24 @@ static int interest_change(struct dep_item *item, u16 events)
 	return err;
 }
 
-static __always_inline void item_set(struct dep_item *item,
-				     const struct dep_change *ch)
+/* The mode that an item gets if a change asks for @mode. */
+static __always_inline u32 item_new_mode(const struct dep_item *item, u32 mode)
 {
-	const u32 kept = DEP_MODE_OF_FILE | DEP_MODE_POLL;
 	u32 before = item->mode;
-	u32 mode = ch->mode | (before & kept);
+	u32 kept = before & (DEP_MODE_OF_FILE | DEP_MODE_POLL);
 
-	if (unlikely((before ^ ch->mode) & DEP_MODE_TRUST))
-		mode = (mode & ~DEP_MODE_POLL) |
-		       dep_item_poll_mode(item->inst, ch->mode);
-	WRITE_ONCE(item->events, ch->events);
-	WRITE_ONCE(item->mode, mode);
-	item->data = ch->data;
+	if (unlikely((before ^ mode) & DEP_MODE_TRUST))
+		kept = (kept & ~DEP_MODE_POLL) |
+		       dep_item_poll_mode(item->inst, mode);
+	return mode | kept;
+}
+
+static __always_inline void item_set(struct dep_item *item, u16 events,
+				     u32 mode, u64 data)
+{
+	WRITE_ONCE(item->events, events);
+	WRITE_ONCE(item->mode, item_new_mode(item, mode));
+	item->data = data;
 }
 
 /* An item that is on the ready list already has woken everybody. */
@@ -126,7 +123,7 @@ static noinline int interest_end_modify(struct dep_item *item,
 
 	spin_lock_irq(&inst->lock);
 	if (err) {
-		item_set(item, before);
+		item_set(item, before->events, before->mode, before->data);
 		if (item->mode & DEP_MODE_KEEP)
 			revents |= ready;
 		if (revents & item->events)
@@ -145,16 +142,38 @@ static noinline int interest_end_modify(struct dep_item *item,
 	return err;
 }
 
-/* As epoll does, this reports what is ready already. */
-static int interest_modify(struct dep_instance *inst, struct file *file,
-			   const struct dep_change *ch)
+/* The rest of a change whose file has to queue us, or that is of a set. */
+static noinline int interest_arm_modified(struct dep_item *item,
+					  struct dep_change before, u16 revents)
 {
-	struct dep_change before DEP_UNINITIALIZED;
-	u16 revents, ready DEP_UNINITIALIZED;
-	struct dep_item *item;
+	struct dep_instance *inst = item->inst;
+	u16 ready;
 	int err;
 
-	item = dep_interest_find_lock(inst, file, ch->fd);
+	err = dep_watch_arm_more(item, &ready);
+	inst->stats.mods += !err;
+	if (!err && !(item->mode & DEP_MODE_KEEP) && !(ready & item->events))
+		return 0;
+	return interest_end_modify(item, &before, ready, revents, err);
+}
+
+/* The rest of one after which something is posted. */
+static noinline int interest_post_modified(struct dep_item *item, u16 ready,
+					   u16 revents)
+{
+	return interest_end_modify(item, NULL, ready, revents, 0);
+}
+
+/* As epoll does, this reports what is ready already. */
+static __always_inline int interest_modify(struct dep_instance *inst,
+					   struct file *file, int fd,
+					   u16 events, u32 mode, u64 data)
+{
+	struct dep_change before DEP_UNINITIALIZED;
+	struct dep_item *item;
+	u16 revents, ready;
+
+	item = dep_interest_find_lock(inst, file, fd);
 	if (unlikely(!item || dep_item_is_exclusive(item))) {
 		spin_unlock_irq(&inst->lock);
 		return item ? -EINVAL : -ENOENT;
@@ -163,7 +182,7 @@ static int interest_modify(struct dep_instance *inst, struct file *file,
 	before.mode = item->mode;
 	before.data = item->data;
 	/* Set before the poll, since what happens from now on counts. */
-	item_set(item, ch);
+	item_set(item, events, mode, data);
 	revents = item->revents;
 	item->revents = 0;
 	WRITE_ONCE(item->pending, 0);
@@ -175,14 +194,14 @@ static int interest_modify(struct dep_instance *inst, struct file *file,
 	spin_unlock_irq(&inst->lock);
 	/* Pairs with smp_mb() in dep_watch_wake(). */
 	smp_mb();
-	err = dep_watch_arm(item, &ready);
-	inst->stats.mods += !err;
+	if (unlikely(dep_watch_must_arm(item)))
+		return interest_arm_modified(item, before, revents);
+	ready = dep_watch_ask(item, file);
+	inst->stats.mods++;
 	/* Often there is nothing to post, and L is not needed again. */
-	if (likely(!err && !(item->mode & DEP_MODE_KEEP) &&
-		   !(ready & ch->events)))
+	if (likely(!(item->mode & DEP_MODE_KEEP) && !(ready & events)))
 		return 0;
-
-	return interest_end_modify(item, &before, ready, revents, err);
+	return interest_post_modified(item, ready, revents);
 }
 
 static int interest_set_file(struct dep_instance *inst, struct file *file,
@@ -231,43 +250,55 @@ int dep_interest_set(struct dep_instance *inst, int fd, u16 events)
 	return err;
 }
 
-/* The checks of epoll_ctl(2), in its order. */
-static int interest_check(struct dep_instance *inst, struct file *file,
-			  const struct dep_change *ch)
+/**
+ * dep_interest_modify() - change what is asked for, as EPOLL_CTL_MOD does
+ * @inst: the instance
+ * @fd: the number
+ * @events: the poll events asked for
+ * @mode: DEP_MODE_*
+ * @data: the user data
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: as dep_interest_change().
+ */
+int dep_interest_modify(struct dep_instance *inst, int fd, u16 events, u32 mode,
+			u64 data)
 {
-	struct dep_instance *inner = dep_instance_of(file);
-
-	/* To /dev/poll, as to poll(2), these are always ready. */
-	if (!file_can_poll(file) && !inst->devpoll)
-		return -EPERM;
-	/* A set that can't be waited on can't be waited on through another. */
-	if (unlikely(inner) && !(file->f_mode & FMODE_READ))
-		return -EPERM;
-	if (unlikely(inner == inst || !ch->op || ch->op > DEVEPOLL_MOD))
-		return -EINVAL;
-	if (ch->op == DEVEPOLL_DEL || !(ch->mode & DEP_MODE_EXCLUSIVE))
-		return 0;
-	if (ch->op == DEVEPOLL_MOD || inner || dep_file_is_epoll(file) ||
-	    ch->odd || ch->events & ~DEP_EXCLUSIVE_EVENTS ||
-	    ch->mode & ~DEP_EXCLUSIVE_MODES)
-		return -EINVAL;
-	return 0;
-}
-
-static int interest_change_file(struct dep_instance *inst, struct file *file,
-				const struct dep_change *ch)
-{
+	struct fd f = fdget(fd);
 	int err;
 
-	err = interest_check(inst, file, ch);
-	if (err)
-		return err;
-	/* dep_interest_change() has removed what can be removed. */
-	if (ch->op == DEVEPOLL_DEL)
-		return -ENOENT;
-	if (ch->op == DEVEPOLL_MOD)
-		return interest_modify(inst, file, ch);
-	return dep_interest_add(inst, file, ch);
+	lockdep_assert_held(&inst->mtx);
+	if (unlikely(!fd_file(f)))
+		return -EBADF;
+	err = dep_check_file(inst, fd_file(f));
+	if (unlikely(mode & DEP_MODE_EXCLUSIVE) && !err)
+		err = -EINVAL;
+	if (likely(!err))
+		err = interest_modify(inst, fd_file(f), fd, events, mode,
+				      data);
+	fdput(f);
+	return err;
+}
+
+/* What EPOLL_CTL_DEL says of a number that is not in the set. */
+static int interest_remove_none(struct dep_instance *inst, int fd)
+{
+	struct fd f = fdget(fd);
+	int err;
+
+	if (!fd_file(f))
+		return -EBADF;
+	err = dep_check_file(inst, fd_file(f)) ?: -ENOENT;
+	fdput(f);
+	return err;
+}
+
+/* The same for an operation that there is not. */
+static int interest_refuse(struct dep_instance *inst, int fd)
+{
+	int err = interest_remove_none(inst, fd);
+
+	return err == -ENOENT ? -EINVAL : err;
 }
 
 /**
@@ -285,17 +316,17 @@ static int interest_change_file(struct dep_instance *inst, struct file *file,
  */
 int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch)
 {
-	struct fd f;
-	int err;
-
 	lockdep_assert_held(&inst->mtx);
-	/* What the number named before can go, whatever it names now. */
-	if (ch->op == DEVEPOLL_DEL && dep_interest_remove(inst, ch->fd))
-		return 0;
-	f = fdget(ch->fd);
-	if (!fd_file(f))
-		return -EBADF;
-	err = interest_change_file(inst, fd_file(f), ch);
-	fdput(f);
-	return err;
+	switch (ch->op) {
+	case DEVEPOLL_ADD:
+		return dep_interest_add_fd(inst, ch);
+	case DEVEPOLL_MOD:
+		return dep_interest_modify(inst, ch->fd, ch->events, ch->mode,
+					   ch->data);
+	case DEVEPOLL_DEL:
+		/* It can go, whatever the number names now. */
+		return dep_interest_remove(inst, ch->fd) ? 0 :
+		       interest_remove_none(inst, ch->fd);
+	}
+	return interest_refuse(inst, ch->fd);
 }

@@ -8,6 +8,8 @@
 struct dep_change;
 
 int dep_interest_set(struct dep_instance *inst, int fd, u16 events);
+int dep_interest_modify(struct dep_instance *inst, int fd, u16 events, u32 mode,
+			u64 data);
 int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch);
 
 #endif /* DEVEPOLL_CONTROL_H */

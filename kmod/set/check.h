@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The checks of epoll_ctl(2). */
+#ifndef DEVEPOLL_CHECK_H
+#define DEVEPOLL_CHECK_H
+
+#include <linux/errno.h>
+#include <linux/fs.h>
+#include <linux/poll.h>
+
+#include "core/instance.h"
+#include "core/nest.h"
+
+/**
+ * dep_check_file() - can a set have this file?
+ * @inst: the set
+ * @file: the file, on which the caller has a reference
+ *
+ * Return: 0;
+ * -EPERM: it can't be polled, or is a set that can't be waited on;
+ * -EINVAL: it is the set itself.
+ */
+static __always_inline int dep_check_file(const struct dep_instance *inst,
+					  struct file *file)
+{
+	const struct dep_instance *inner = dep_instance_of(file);
+
+	/* To /dev/poll, as to poll(2), these are always ready. */
+	if (unlikely(!file_can_poll(file)) && !inst->devpoll)
+		return -EPERM;
+	if (likely(!inner))
+		return 0;
+	/* A set that can't be waited on can't be waited on through another. */
+	if (!(file->f_mode & FMODE_READ))
+		return -EPERM;
+	return inner == inst ? -EINVAL : 0;
+}
+
+#endif /* DEVEPOLL_CHECK_H */
