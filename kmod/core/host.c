@@ -204,11 +204,12 @@ struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
 			      int fd, u16 events, bool hosted)
 {
 	struct percpu_counter *watches = &inst->user->epoll_watches;
-	unsigned long most = READ_ONCE(dep_max_user_watches);
+	long most = min_t(unsigned long, LONG_MAX,
+			  READ_ONCE(dep_max_user_watches));
 	struct dep_item *item;
 
-	if (percpu_counter_compare(watches,
-				   min_t(unsigned long, LONG_MAX, most)) >= 0)
+	/* Such a counter is read without its lock, by epoll as well. */
+	if (data_race(percpu_counter_compare(watches, most)) >= 0)
 		return ERR_PTR(-ENOSPC);
 	item = host_new_item(inst, hosted);
 	if (!item)
