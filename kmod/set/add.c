@@ -69,30 +69,28 @@ interest_new_item(struct dep_instance *inst, struct file *file,
 }
 
 /*
- * Puts the item into the list.  Most numbers have no item, and then it is not
- * searched for before.  Beside items of other files, another one is put there,
- * which has no host.  Frees the item if it fails.
+ * Puts an item into the list that dep_item_hook() did not take.  Most numbers
+ * have no item, so it is not searched for before.  Beside items of other files,
+ * another one is put there, which has no host.  Frees the item if it fails.
  */
-static int interest_hook(struct dep_instance *inst, struct file *file,
-			 const struct dep_change *ch, struct dep_item **item)
+static noinline struct dep_item *
+interest_hook_other(struct dep_instance *inst, struct file *file,
+		    const struct dep_change *ch, struct dep_item *item, int err)
 {
-	int err;
-
-	err = dep_item_hook(*item, true);
-	if (unlikely(err == -EEXIST) &&
-	    !dep_interest_find(inst, file, ch->fd)) {
+	if (err == -EEXIST && !dep_interest_find(inst, file, ch->fd)) {
 		/* One that has no host can stay: nothing is taken twice. */
-		if (dep_item_hosted(*item)) {
-			dep_item_discard(*item);
-			*item = interest_new_item(inst, file, ch, false);
-			if (IS_ERR(*item))
-				return PTR_ERR(*item);
+		if (dep_item_hosted(item)) {
+			dep_item_discard(item);
+			item = interest_new_item(inst, file, ch, false);
+			if (IS_ERR(item))
+				return item;
 		}
-		err = dep_item_hook(*item, false);
+		err = dep_item_hook(item, false);
 	}
-	if (unlikely(err))
-		dep_item_discard(*item);
-	return err;
+	if (!err)
+		return item;
+	dep_item_discard(item);
+	return ERR_PTR(err);
 }
 
 static __always_inline int interest_add(struct dep_instance *inst,
@@ -115,9 +113,12 @@ static __always_inline int interest_add(struct dep_instance *inst,
 			return PTR_ERR(item);
 		searched = true;
 	}
-	err = interest_hook(inst, file, ch, &item);
-	if (err)
-		return err;
+	err = dep_item_hook(item, true);
+	if (unlikely(err)) {
+		item = interest_hook_other(inst, file, ch, item, err);
+		if (IS_ERR(item))
+			return PTR_ERR(item);
+	}
 	err = dep_watch_attach(item, &ready);
 
 	/* The file is ours and M is held: the item is still hooked. */
