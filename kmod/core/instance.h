@@ -361,8 +361,8 @@
  *	including calls that write to it; leaves 0 under P only
  * @freeing: P: the pages are about to be freed, so they can't be mapped
  * @area: mapped results of the extended interface, or of /dev/poll
- * @asking: M: the argument of a ->poll() that queues nothing: here, since one on
- *	the stack would be guarded by a canary
+ * @asking: M: the argument of a ->poll() that queues nothing: here, since one
+ *	on the stack would be guarded by a canary
  * @pass: M: number of the last pass over the ready list
  * @nesting: the sets in this set, and around it
  * @mtx: lock number 1
