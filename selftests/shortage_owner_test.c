@@ -20,7 +20,7 @@
 /* What the n-th failure made of an add. */
 enum { ADDED, ADDED_IN_SPITE, NO_MEMORY, FAULT, WRONG };
 
-/* By a process that ends; the file stays open here.  Nothing fails if @n is 0. */
+/* By a process that ends; the file stays open here.  If @n is 0, none fails. */
 static int add_by_child(struct world *w, int fd, int n)
 {
 	pid_t pid = fork();
