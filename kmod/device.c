@@ -206,6 +206,9 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 			return dep_classic_poll(file->private_data, offset);
 		if (likely(dep_epoll_is_ctl(advice)))
 			return dep_epoll_ctl(file, advice, offset, len);
+		if (advice == DEVEPOLL_RING_WAIT && !len &&
+		    file->f_mode & FMODE_READ)
+			return dep_ring_wait(file->private_data, offset);
 	}
 	return device_fadvise_other(file, offset, len, advice);
 }

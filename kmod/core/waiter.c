@@ -46,6 +46,19 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 		rb_add_cached(&waiter->node, &queue->hungry, waiter_is_less);
 }
 
+/* Takes a waiter off its queue. */
+static __always_inline void waiter_leave(struct dep_instance *inst,
+					 struct dep_waiter *waiter)
+{
+	if (unlikely(waiter->min > 1))
+		rb_erase_cached(&waiter->node,
+				&waiter_queue(inst, waiter)->hungry);
+	else
+		list_del_init(&waiter->link);
+	WRITE_ONCE(inst->nr_waiters, inst->nr_waiters - 1);
+	WRITE_ONCE(waiter->queued, false);
+}
+
 /**
  * dep_waiter_unqueue() - take a waiter off the list that it is on
  * @inst: the instance, locked
@@ -56,15 +69,14 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 {
 	lockdep_assert_held(&inst->lock);
-	if (!waiter->queued && list_empty(&waiter->link))
+	if (waiter->queued) {
+		waiter_leave(inst, waiter);
+		return true;
+	}
+	/* A command that was woken waits for its call of @wake there. */
+	if (list_empty(&waiter->link))
 		return false;
-	if (waiter->queued && waiter->min > 1)
-		rb_erase_cached(&waiter->node,
-				&waiter_queue(inst, waiter)->hungry);
-	else
-		list_del_init(&waiter->link);
-	WRITE_ONCE(inst->nr_waiters, inst->nr_waiters - waiter->queued);
-	WRITE_ONCE(waiter->queued, false);
+	list_del_init(&waiter->link);
 	return true;
 }
 
@@ -77,7 +89,7 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 {
 	if (!waiter->queued)
 		return;
-	dep_waiter_unqueue(inst, waiter);
+	waiter_leave(inst, waiter);
 	waiter->kicked = true;
 	waiter->looks = inst->looks;
 	inst->awaited++;
@@ -217,31 +229,25 @@ static bool instance_has_enough(struct dep_instance *inst)
 	       (lazy && lazy->min <= inst->nr_ready);
 }
 
-/*
+/**
+ * dep_instance_needs_another() - must a further waiter be woken?
+ * @inst: the instance, locked
+ * @listed: dep_instance.nr_ready before an item came
+ *
  * A waiter that was woken for the first event takes the later ones too, as far
- * as it has room.  For the rest, the next one is woken here as long as the
- * first has not begun; from then on, it wakes the next one itself when it has
- * taken its events.
+ * as it has room.  For the rest, the next one is woken for new events as long as
+ * the first has not begun; from then on, it wakes the next one itself when it
+ * has taken its events.
+ *
+ * Return: true if so.
  */
-static bool instance_needs_another(struct dep_instance *inst, u32 listed)
+bool dep_instance_needs_another(struct dep_instance *inst, u32 listed)
 {
+	lockdep_assert_held(&inst->lock);
 	if (!dep_instance_lacks_room(inst))
 		return false;
 	return (inst->nr_ready > listed && inst->coming) ||
 	       instance_has_enough(inst);
-}
-
-/**
- * dep_instance_arrived() - wake a waiter for something new, if needed
- * @inst: the instance, locked
- * @idle: there was nothing before
- * @listed: dep_instance.nr_ready before
- */
-void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed)
-{
-	lockdep_assert_held(&inst->lock);
-	if (inst->nr_waiters && (idle || instance_needs_another(inst, listed)))
-		dep_instance_wake(inst);
 }
 
 /**
@@ -255,7 +261,7 @@ void dep_instance_owe(struct dep_instance *inst, bool idle, u32 listed)
 {
 	lockdep_assert_held(&inst->lock);
 	if (!inst->nr_waiters ||
-	    (!idle && !instance_needs_another(inst, listed)))
+	    (!idle && !dep_instance_needs_another(inst, listed)))
 		return;
 	inst->owed = true;
 	dep_instance_relay(inst);

@@ -107,7 +107,22 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter);
 bool dep_instance_has_sleeper(struct dep_instance *inst);
 void dep_instance_wake(struct dep_instance *inst);
 bool dep_instance_wake_some(struct dep_instance *inst);
-void dep_instance_arrived(struct dep_instance *inst, bool idle, u32 listed);
+bool dep_instance_needs_another(struct dep_instance *inst, u32 listed);
 void dep_instance_owe(struct dep_instance *inst, bool idle, u32 listed);
+
+/**
+ * dep_instance_arrived() - wake a waiter for something new, if needed
+ * @inst: the instance, locked
+ * @idle: there was nothing before
+ * @listed: dep_instance.nr_ready before
+ */
+static inline void dep_instance_arrived(struct dep_instance *inst, bool idle,
+					u32 listed)
+{
+	lockdep_assert_held(&inst->lock);
+	if (inst->nr_waiters &&
+	    (idle || dep_instance_needs_another(inst, listed)))
+		dep_instance_wake(inst);
+}
 
 #endif /* DEVEPOLL_WAITER_H */

@@ -62,19 +62,32 @@ static int ring_wait_check(const struct dep_ring *ring,
 	return args->sigsetsize == sizeof(sigset_t) ? 0 : -EINVAL;
 }
 
-static long ring_wait(struct dep_instance *inst, void __user *arg, size_t size)
+static noinline long ring_wait_masked(struct dep_waiting *waiting,
+				      struct dep_instance *inst,
+				      const void __user *sigmask)
 {
-	struct devepoll_ring_wait_args args;
-	struct dep_waiting waiting;
 	sigset_t sigset;
 	int ret;
 
-	if (size < sizeof(args))
-		return -ENOTTY;
+	if (copy_from_user(&sigset, sigmask, sizeof(sigset)))
+		return -EFAULT;
+	dep_sigmask_begin(&sigset);
+	ret = dep_ringwait(waiting, inst);
+	dep_sigmask_end(ret);
+	return ret;
+}
+
+static __always_inline long ring_wait(struct dep_instance *inst,
+				      void __user *arg, size_t size)
+{
+	struct devepoll_ring_wait_args args;
+	struct dep_waiting waiting;
+	int ret;
+
 	ret = dep_words_from_user((u64 *)&args, sizeof(args), arg, size);
 	if (!ret)
 		ret = ring_wait_check(dep_instance_ring(inst), &args);
-	if (ret)
+	if (unlikely(ret))
 		return ret;
 	waiting = (struct dep_waiting) {
 		.min = args.min_events,
@@ -83,13 +96,29 @@ static long ring_wait(struct dep_instance *inst, void __user *arg, size_t size)
 	};
 	if (likely(!args.sigmask))
 		return dep_ringwait(&waiting, inst);
-	if (copy_from_user(&sigset, u64_to_user_ptr(args.sigmask),
-			   sizeof(sigset)))
-		return -EFAULT;
-	dep_sigmask_begin(&sigset);
-	ret = dep_ringwait(&waiting, inst);
-	dep_sigmask_end(ret);
-	return ret;
+	return ring_wait_masked(&waiting, inst, u64_to_user_ptr(args.sigmask));
+}
+
+/**
+ * dep_ring_wait() - DEVEPOLL_RING_WAIT, with its argument as we know it
+ * @inst: the instance
+ * @arg: the argument's address
+ *
+ * Context: process; sleeps.
+ * Return: see linux/devepoll.h.
+ */
+long dep_ring_wait(struct dep_instance *inst, unsigned long arg)
+{
+	return ring_wait(inst, (void __user *)arg,
+			 sizeof(struct devepoll_ring_wait_args));
+}
+
+static noinline long ring_wait_sized(struct dep_instance *inst,
+				     void __user *arg, size_t size)
+{
+	if (size < sizeof(struct devepoll_ring_wait_args))
+		return -ENOTTY;
+	return ring_wait(inst, arg, size);
 }
 
 /**
@@ -109,7 +138,7 @@ long dep_ring_ioctl(struct dep_instance *inst, unsigned int cmd,
 	void __user *user = (void __user *)arg;
 
 	if ((cmd & fixed) == (DEVEPOLL_RING_WAIT & fixed))
-		return ring_wait(inst, user, _IOC_SIZE(cmd));
+		return ring_wait_sized(inst, user, _IOC_SIZE(cmd));
 	if ((cmd & fixed) == (DEVEPOLL_RING & fixed))
 		return ring_make(inst, user, _IOC_SIZE(cmd));
 	return -ENOTTY;

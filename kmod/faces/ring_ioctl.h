@@ -9,5 +9,6 @@
 
 long dep_ring_ioctl(struct dep_instance *inst, unsigned int cmd,
 		    unsigned long arg);
+long dep_ring_wait(struct dep_instance *inst, unsigned long arg);
 
 #endif /* DEVEPOLL_RING_IOCTL_H */

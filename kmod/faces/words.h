@@ -21,8 +21,9 @@
  * -E2BIG: the program sets fields that this kernel does not know;
  * -EFAULT: it can't be read.
  */
-static inline int dep_words_from_user(u64 *to, size_t size,
-				      const void __user *from, size_t from_size)
+static __always_inline int dep_words_from_user(u64 *to, size_t size,
+					       const void __user *from,
+					       size_t from_size)
 {
 	const u64 __user *word = from;
 	size_t i;

@@ -121,6 +121,9 @@ static __always_inline int fast_continue(struct dep_instance *inst,
 		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
 	};
 
+	/* Nothing is ready, and the call may wait. */
+	if (likely(!collected))
+		return dep_waiting_collect_next(&waiting, inst, results, 0);
 	fast_resume(results, collected);
 	if (results->nr)
 		return dep_ready_collect(inst, results);

@@ -130,6 +130,12 @@ static enum waiting_verdict waiting_look(struct dep_waiting *waiting,
 	return blocked ? WAITING_SLEEP_BLOCKED : WAITING_SLEEP;
 }
 
+static noinline void waiting_sleep_until(ktime_t until)
+{
+	schedule_hrtimeout_range(&until, current->timer_slack_ns,
+				 HRTIMER_MODE_ABS);
+}
+
 /**
  * dep_waiting_sleep() - sleep until woken, or until the deadline of a call
  * @waiting: the call
@@ -155,10 +161,12 @@ void dep_waiting_sleep(const struct dep_waiting *waiting,
 		dep_busy_poll(inst, waiter, until);
 	/* Pairs with wake_up_process() in dep_waiter_kick(). */
 	set_current_state(TASK_INTERRUPTIBLE);
-	if (READ_ONCE(waiter->queued))
-		schedule_hrtimeout_range(until == KTIME_MAX ? NULL : &until,
-					 current->timer_slack_ns,
-					 HRTIMER_MODE_ABS);
+	if (READ_ONCE(waiter->queued)) {
+		if (until == KTIME_MAX)
+			schedule();
+		else
+			waiting_sleep_until(until);
+	}
 	__set_current_state(TASK_RUNNING);
 }
 
@@ -214,18 +222,9 @@ int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 	}
 }
 
-/**
- * dep_waiting_try() - take events if there are enough of them
- * @results: where the events go
- * @inst: the instance, of the extended interface
- * @min: how many there have to be, at least 1
- * @seen: out: how many there are if these are too few; they stay
- *
- * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
- * Return: as dep_ready_collect(); 0 if there are too few.
- */
-int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
-		    u32 min, u32 *seen)
+static __always_inline int waiting_try(struct dep_results *results,
+				       struct dep_instance *inst, u32 min,
+				       u32 *seen)
 {
 	*seen = 0;
 	if (!dep_ready_may_ask(inst))
@@ -243,6 +242,22 @@ int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
 	if (results->collect && !results->again)
 		return results->collect(inst, results);
 	return dep_ready_collect(inst, results);
+}
+
+/**
+ * dep_waiting_try() - take events if there are enough of them
+ * @results: where the events go
+ * @inst: the instance, of the extended interface
+ * @min: how many there have to be, at least 1
+ * @seen: out: how many there are if these are too few; they stay
+ *
+ * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
+ * Return: as dep_ready_collect(); 0 if there are too few.
+ */
+int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
+		    u32 min, u32 *seen)
+{
+	return waiting_try(results, inst, min, seen);
 }
 
 /**
@@ -264,9 +279,9 @@ int dep_waiting_rest(struct dep_results *results, struct dep_instance *inst)
  * What a call that has not found enough does next: WAITING_ASK to look again,
  * WAITING_SLEEP once it is queued.
  */
-static enum waiting_verdict collect_look(struct dep_waiting *waiting,
-					 struct dep_instance *inst,
-					 struct dep_waiter *waiter, u32 seen)
+static __always_inline enum waiting_verdict
+collect_look(struct dep_waiting *waiting, struct dep_instance *inst,
+	     struct dep_waiter *waiter, u32 seen)
 {
 	enum waiting_verdict verdict = WAITING_ASK;
 
@@ -283,10 +298,39 @@ static enum waiting_verdict collect_look(struct dep_waiting *waiting,
 	return verdict;
 }
 
-/* Sleeps until there are enough events, or the wait has to end. */
-static noinline int collect_wait(struct dep_waiting *waiting,
-				 struct dep_instance *inst,
-				 struct dep_results *results, u32 seen)
+/*
+ * Takes a waiter off its queue after its sleep.  If its waker has done that, it
+ * may still read our stack; but it holds L, and whoever takes events, or gives
+ * up, takes L before the stack goes.
+ */
+static __always_inline void collect_woken(struct dep_instance *inst,
+					  struct dep_waiter *waiter)
+{
+	if (likely(waiter->min <= 1 && !READ_ONCE(waiter->queued)))
+		return;
+	spin_lock_irq(&inst->lock);
+	dep_waiter_unqueue(inst, waiter);
+	/* It counts first, and may leave all events there. */
+	if (waiter->min > 1)
+		dep_waiter_came(inst, waiter);
+	spin_unlock_irq(&inst->lock);
+}
+
+/**
+ * dep_waiting_collect_next() - the rest of a wait that has not found enough
+ * @waiting: the call
+ * @inst: the instance, of the extended interface
+ * @results: where the events go
+ * @seen: how many events there were, if it wants several; otherwise 0
+ *
+ * Sleeps until there are enough events, or the wait has to end.
+ *
+ * Context: process; sleeps.
+ * Return: as dep_waiting_collect().
+ */
+noinline int dep_waiting_collect_next(struct dep_waiting *waiting,
+				      struct dep_instance *inst,
+				      struct dep_results *results, u32 seen)
 {
 	struct dep_waiter waiter = {
 		.task = current,
@@ -303,20 +347,14 @@ static noinline int collect_wait(struct dep_waiting *waiting,
 		verdict = collect_look(waiting, inst, &waiter, seen);
 		if (verdict == WAITING_SLEEP) {
 			dep_waiting_sleep(waiting, inst, &waiter, false);
-			/* Also if it was woken: the waker reads our stack. */
-			spin_lock_irq(&inst->lock);
-			dep_waiter_unqueue(inst, &waiter);
-			/* It counts first, and may leave all events there. */
-			if (waiter.min > 1)
-				dep_waiter_came(inst, &waiter);
-			spin_unlock_irq(&inst->lock);
+			collect_woken(inst, &waiter);
 		} else if (verdict != WAITING_ASK) {
 			ret = dep_waiting_rest(results, inst);
 			if (!ret && verdict == WAITING_SIGNAL)
 				ret = -EINTR;
 			break;
 		}
-		ret = dep_waiting_try(results, inst, waiter.min, &seen);
+		ret = waiting_try(results, inst, waiter.min, &seen);
 	}
 	results->waiter = NULL;
 	/* A waiter that was woken and takes nothing passes it on. */
@@ -358,7 +396,7 @@ int dep_waiting_collect(struct dep_waiting *waiting, struct dep_instance *inst,
 		if (ret)
 			return ret;
 	}
-	return collect_wait(waiting, inst, results, seen);
+	return dep_waiting_collect_next(waiting, inst, results, seen);
 }
 
 /**

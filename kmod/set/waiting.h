@@ -65,6 +65,9 @@ int dep_waiting_rest(struct dep_results *results, struct dep_instance *inst);
 int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst);
 int dep_waiting_collect(struct dep_waiting *waiting, struct dep_instance *inst,
 			struct dep_results *results);
+int dep_waiting_collect_next(struct dep_waiting *waiting,
+			     struct dep_instance *inst,
+			     struct dep_results *results, u32 seen);
 void dep_waiting_pass(struct dep_instance *inst);
 void dep_waiting_wake_all(struct dep_instance *inst);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "policy.h"
 #include "sample.h"
 
 static struct series series;
@@ -200,6 +201,7 @@ void measure_pingpong(const struct subject *sub)
 	must((sub->be->not_inherited ||
 	      sub->be->add(ping, &files->in[0], 1)) &&
 	     sub->be->add(pong, &files->in[1], 1), sub, "adding");
+	policy_set(SCHED_FIFO);
 	child = fork();
 	if (child < 0)
 		err(1, "fork");
@@ -225,6 +227,7 @@ void measure_pingpong(const struct subject *sub)
 	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+	policy_set(SCHED_OTHER);
 	report_value("Whole cycles", "pingpong",
 		     "two processes wake each other", 0, sub->col,
 		     series_median(&series));

@@ -15,6 +15,7 @@
 
 #include "../bench/backend.h"
 #include "../bench/files.h"
+#include "../bench/policy.h"
 #include "mark.h"
 
 #define WATCHED		1000
@@ -140,6 +141,7 @@ static void pair(bool counts)
 	if (!pong) {
 		must(be->remove(set, files->in, 2));
 		pong = set_of_one(1);
+		policy_set(SCHED_FIFO);
 		child = fork();
 		must(child >= 0);
 		if (!child)
