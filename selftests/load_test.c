@@ -312,7 +312,7 @@ TEST_F_TIMEOUT(load, every_failed_allocation_is_survived, 1800)
 	ASSERT_EQ(0, err);
 	ASSERT_TRUE(module_goes());
 	ASSERT_LT(LAST_POINTS, points);
-	for (n = points - LAST_POINTS; n <= points; n += apart) {
+	for (n = points - LAST_POINTS + 1; n <= points; n += apart) {
 		failnth_arm(fail_nth, n);
 		err = syscall(SYS_finit_module, fd, "", 0);
 		failnth_disarm(fail_nth);
