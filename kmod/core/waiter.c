@@ -50,6 +50,7 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 static __always_inline void waiter_leave(struct dep_instance *inst,
 					 struct dep_waiter *waiter)
 {
+	lockdep_assert_held(&inst->lock);
 	if (unlikely(waiter->min > 1))
 		rb_erase_cached(&waiter->node,
 				&waiter_queue(inst, waiter)->hungry);
@@ -235,9 +236,9 @@ static bool instance_has_enough(struct dep_instance *inst)
  * @listed: dep_instance.nr_ready before an item came
  *
  * A waiter that was woken for the first event takes the later ones too, as far
- * as it has room.  For the rest, the next one is woken for new events as long as
- * the first has not begun; from then on, it wakes the next one itself when it
- * has taken its events.
+ * as it has room.  For the rest, the next one is woken for new events as long
+ * as the first has not begun; from then on, it wakes the next one itself when
+ * it has taken its events.
  *
  * Return: true if so.
  */

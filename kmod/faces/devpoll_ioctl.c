@@ -13,8 +13,9 @@
 #include "core/instance.h"
 #include "faces/devpoll.h"
 #include "faces/sigmask.h"
-#include "set/waiting.h"
+#include "set/collect.h"
 #include "set/lookup.h"
+#include "set/waiting.h"
 #include "sinks/area.h"
 #include "sinks/results.h"
 
@@ -123,9 +124,9 @@ static int devpoll_collect(struct dep_instance *inst,
 	if (ret)
 		return ret;
 	if (!wait->setp)
-		return dep_waiting_collect(&waiting, inst, results);
+		return dep_collect_wait(&waiting, inst, results);
 	dep_sigmask_begin(&set);
-	ret = dep_waiting_collect(&waiting, inst, results);
+	ret = dep_collect_wait(&waiting, inst, results);
 	dep_sigmask_end(ret);
 	return ret;
 }

@@ -16,6 +16,7 @@
 #include "faces/extended.h"
 #include "faces/sigmask.h"
 #include "faces/words.h"
+#include "set/collect.h"
 #include "set/fast.h"
 #include "set/waiting.h"
 #include "sinks/area.h"
@@ -261,9 +262,9 @@ static long extended_wait(struct file *file, unsigned int cmd,
 	if (ret)
 		return ret;
 	if (!call.masked)
-		return dep_waiting_collect(&call.waiting, inst, &call.results);
+		return dep_collect_wait(&call.waiting, inst, &call.results);
 	dep_sigmask_begin(&call.sigset);
-	ret = dep_waiting_collect(&call.waiting, inst, &call.results);
+	ret = dep_collect_wait(&call.waiting, inst, &call.results);
 	dep_sigmask_end(ret);
 	return ret;
 }

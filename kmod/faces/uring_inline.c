@@ -9,6 +9,7 @@
 #include "faces/bind.h"
 #include "faces/extended.h"
 #include "faces/uring.h"
+#include "set/collect.h"
 #include "set/waiting.h"
 
 /**
@@ -40,7 +41,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	ret = dep_extended_change(inst, &wait);
 	if (ret)
 		return ret;
-	ret = dep_waiting_rest(&wait.results, inst);
+	ret = dep_collect_rest(&wait.results, inst);
 	if (!ret && wait.waiting.timeout)
 		return -EOPNOTSUPP;
 	return ret;

@@ -22,6 +22,7 @@
 #include "core/waiter.h"
 #include "faces/extended.h"
 #include "faces/uring.h"
+#include "set/collect.h"
 #include "set/waiting.h"
 
 /**
@@ -93,7 +94,7 @@ int dep_uring_take(struct dep_uring_wait *wait)
 		/* Nobody would read them: leave them to the next waiter. */
 		if (uring_ring_goes(wait->cmd))
 			return -ECANCELED;
-		ret = dep_waiting_try(&wait->wait.results, inst,
+		ret = dep_collect_try(&wait->wait.results, inst,
 				      wait->waiter.min, &seen);
 		if (ret)
 			return ret;
@@ -112,7 +113,7 @@ int dep_uring_take(struct dep_uring_wait *wait)
 		if (cancelled)
 			return -ECANCELED;
 		if (expired)
-			return dep_waiting_rest(&wait->wait.results, inst);
+			return dep_collect_rest(&wait->wait.results, inst);
 		cond_resched();
 	}
 }
@@ -302,10 +303,10 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	if (IS_ERR(wait))
 		return PTR_ERR(wait);
 	if (!wait->multishot) {
-		ret = dep_waiting_try(&wait->wait.results, inst,
+		ret = dep_collect_try(&wait->wait.results, inst,
 				      wait->waiter.min, &(u32){ 0 });
 		if (!ret && !wait->timed && !wait->wait.waiting.timeout)
-			ret = dep_waiting_rest(&wait->wait.results, inst);
+			ret = dep_collect_rest(&wait->wait.results, inst);
 		if (ret || (!wait->timed && !wait->wait.waiting.timeout))
 			goto out_free;
 	}

@@ -35,7 +35,7 @@ static noinline int fast_wait_one(struct dep_instance *inst,
  * @timeout_ms: how long to wait, in milliseconds; negative for ever
  *
  * Context: process; sleeps.
- * Return: as dep_waiting_collect().
+ * Return: as dep_collect_wait().
  */
 int dep_fast_wait(struct dep_instance *inst, struct epoll_event __user *to,
 		  u32 max, int timeout_ms)

@@ -15,6 +15,7 @@
 #include "core/instance.h"
 #include "core/trace.h"
 #include "core/waiter.h"
+#include "set/collect.h"
 #include "set/ready.h"
 #include "set/waiting.h"
 #include "sinks/results.h"
@@ -123,11 +124,11 @@ static __always_inline int fast_continue(struct dep_instance *inst,
 
 	/* Nothing is ready, and the call may wait. */
 	if (likely(!collected))
-		return dep_waiting_collect_next(&waiting, inst, results, 0);
+		return dep_collect_next(&waiting, inst, results, 0);
 	fast_resume(results, collected);
 	if (results->nr)
 		return dep_ready_collect(inst, results);
-	return dep_waiting_collect(&waiting, inst, results);
+	return dep_collect_wait(&waiting, inst, results);
 }
 
 #endif /* DEVEPOLL_FAST_CALL_H */

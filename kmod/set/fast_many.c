@@ -312,7 +312,7 @@ static int fast_collect_again(struct dep_instance *inst,
  * @collected: what was collected, as in fast_call.h
  *
  * Context: process; sleeps.
- * Return: as dep_waiting_collect().
+ * Return: as dep_collect_wait().
  */
 noinline int dep_fast_wait_on(struct dep_instance *inst,
 			      struct epoll_event __user *to, u32 max,
@@ -336,7 +336,7 @@ noinline int dep_fast_wait_on(struct dep_instance *inst,
  * @timeout_ms: how long to wait, in milliseconds; negative for ever
  *
  * Context: process; sleeps.
- * Return: as dep_waiting_collect().
+ * Return: as dep_collect_wait().
  */
 int dep_fast_wait_many(struct dep_instance *inst,
 		       struct epoll_event __user *to, u32 max, int timeout_ms)

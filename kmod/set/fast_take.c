@@ -197,7 +197,7 @@ static noinline int take_wait(struct dep_instance *inst,
  * @timeout_ms: how long to wait, in milliseconds; negative for ever
  *
  * Context: process; sleeps.
- * Return: as dep_waiting_collect().
+ * Return: as dep_collect_wait().
  */
 int dep_fast_take(struct dep_instance *inst, struct devepoll_event *to,
 		  u32 max, int timeout_ms)

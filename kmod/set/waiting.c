@@ -28,16 +28,12 @@
 #include "set/ready.h"
 
 /**
- * dep_waiting_set_deadline() - compute the deadline of a call
+ * dep_waiting_set_end() - dep_waiting_set_deadline() for a wait that has an end
  * @waiting: the call
- *
- * Only a call that does not find events at once reads the clock.
  */
-void dep_waiting_set_deadline(struct dep_waiting *waiting)
+void dep_waiting_set_end(struct dep_waiting *waiting)
 {
-	if (waiting->timeout < 0)
-		waiting->deadline = KTIME_MAX;
-	else if (waiting->absolute)
+	if (waiting->absolute)
 		waiting->deadline = waiting->timeout;
 	else if (waiting->timeout && !waiting->deadline)
 		waiting->deadline = ktime_add_safe(ktime_get(),
@@ -74,20 +70,6 @@ static bool reader_is_gone(const struct dep_turns *turns)
 	       !reader_goes_on(turns, task);
 	rcu_read_unlock();
 	return gone;
-}
-
-/**
- * dep_waiting_expired() - has the deadline of a call passed?
- * @waiting: the call, after dep_waiting_set_deadline()
- *
- * Return: true if it has.
- */
-bool dep_waiting_expired(const struct dep_waiting *waiting)
-{
-	if (waiting->deadline == KTIME_MAX)
-		return false;
-	return !waiting->deadline ||
-	       ktime_compare(ktime_get(), waiting->deadline) >= 0;
 }
 
 enum waiting_verdict {
@@ -220,183 +202,6 @@ int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 					  verdict == WAITING_SLEEP_BLOCKED);
 		}
 	}
-}
-
-static __always_inline int waiting_try(struct dep_results *results,
-				       struct dep_instance *inst, u32 min,
-				       u32 *seen)
-{
-	*seen = 0;
-	if (!dep_ready_may_ask(inst))
-		return 0;
-	results->again = min > 1;
-	results->counted = 0;
-	if (min > 1) {
-		*seen = dep_ready_count(inst, results, min);
-		if (*seen < min)
-			return 0;
-		/* If they go untaken, as many that come are new. */
-		*seen = 0;
-	}
-	results->pass = 0;
-	if (results->collect && !results->again)
-		return results->collect(inst, results);
-	return dep_ready_collect(inst, results);
-}
-
-/**
- * dep_waiting_try() - take events if there are enough of them
- * @results: where the events go
- * @inst: the instance, of the extended interface
- * @min: how many there have to be, at least 1
- * @seen: out: how many there are if these are too few; they stay
- *
- * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
- * Return: as dep_ready_collect(); 0 if there are too few.
- */
-int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
-		    u32 min, u32 *seen)
-{
-	return waiting_try(results, inst, min, seen);
-}
-
-/**
- * dep_waiting_rest() - take the events that there are, even if they are too few
- * @results: where the events go
- * @inst: the instance, of the extended interface
- *
- * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
- * Return: as dep_ready_collect().
- */
-int dep_waiting_rest(struct dep_results *results, struct dep_instance *inst)
-{
-	u32 seen;
-
-	return dep_waiting_try(results, inst, 1, &seen);
-}
-
-/*
- * What a call that has not found enough does next: WAITING_ASK to look again,
- * WAITING_SLEEP once it is queued.
- */
-static __always_inline enum waiting_verdict
-collect_look(struct dep_waiting *waiting, struct dep_instance *inst,
-	     struct dep_waiter *waiter, u32 seen)
-{
-	enum waiting_verdict verdict = WAITING_ASK;
-
-	spin_lock_irq(&inst->lock);
-	if (signal_pending(current))
-		verdict = WAITING_SIGNAL;
-	else if (dep_waiting_expired(waiting))
-		verdict = WAITING_TIMEOUT;
-	else if (inst->nr_ready == seen)
-		verdict = WAITING_SLEEP;
-	if (verdict == WAITING_SLEEP)
-		dep_waiter_queue(inst, waiter);
-	spin_unlock_irq(&inst->lock);
-	return verdict;
-}
-
-/*
- * Takes a waiter off its queue after its sleep.  If its waker has done that, it
- * may still read our stack; but it holds L, and whoever takes events, or gives
- * up, takes L before the stack goes.
- */
-static __always_inline void collect_woken(struct dep_instance *inst,
-					  struct dep_waiter *waiter)
-{
-	if (likely(waiter->min <= 1 && !READ_ONCE(waiter->queued)))
-		return;
-	spin_lock_irq(&inst->lock);
-	dep_waiter_unqueue(inst, waiter);
-	/* It counts first, and may leave all events there. */
-	if (waiter->min > 1)
-		dep_waiter_came(inst, waiter);
-	spin_unlock_irq(&inst->lock);
-}
-
-/**
- * dep_waiting_collect_next() - the rest of a wait that has not found enough
- * @waiting: the call
- * @inst: the instance, of the extended interface
- * @results: where the events go
- * @seen: how many events there were, if it wants several; otherwise 0
- *
- * Sleeps until there are enough events, or the wait has to end.
- *
- * Context: process; sleeps.
- * Return: as dep_waiting_collect().
- */
-noinline int dep_waiting_collect_next(struct dep_waiting *waiting,
-				      struct dep_instance *inst,
-				      struct dep_results *results, u32 seen)
-{
-	struct dep_waiter waiter = {
-		.task = current,
-		.min = max(waiting->min, 1U),
-		.room = results->max,
-	};
-	enum waiting_verdict verdict;
-	int ret = 0;
-
-	INIT_LIST_HEAD(&waiter.link);
-	results->waiter = &waiter;
-	dep_waiting_set_deadline(waiting);
-	while (!ret) {
-		verdict = collect_look(waiting, inst, &waiter, seen);
-		if (verdict == WAITING_SLEEP) {
-			dep_waiting_sleep(waiting, inst, &waiter, false);
-			collect_woken(inst, &waiter);
-		} else if (verdict != WAITING_ASK) {
-			ret = dep_waiting_rest(results, inst);
-			if (!ret && verdict == WAITING_SIGNAL)
-				ret = -EINTR;
-			break;
-		}
-		ret = waiting_try(results, inst, waiter.min, &seen);
-	}
-	results->waiter = NULL;
-	/* A waiter that was woken and takes nothing passes it on. */
-	if (ret <= 0) {
-		spin_lock_irq(&inst->lock);
-		dep_waiter_came(inst, &waiter);
-		spin_unlock_irq(&inst->lock);
-		dep_waiting_pass(inst);
-	}
-	return ret;
-}
-
-/**
- * dep_waiting_collect() - wait for events of the extended interface and take
- * them
- * @waiting: the call
- * @inst: the instance
- * @results: where the events go
- *
- * Context: process; sleeps.
- * Return: how many events @results has; 0 if the time-out has passed;
- * -EFAULT: the memory can't be written; the events stay;
- * -EINTR: a signal is pending, and no event is.
- */
-int dep_waiting_collect(struct dep_waiting *waiting, struct dep_instance *inst,
-			struct dep_results *results)
-{
-	u32 seen = 0;
-	int ret = 0;
-
-	if (likely(waiting->min <= 1)) {
-		if (dep_ready_may_ask(inst))
-			ret = dep_ready_collect(inst, results);
-		/* It does not wait: the clock need not be read. */
-		if (ret || (!waiting->timeout && !waiting->absolute))
-			return ret;
-	} else {
-		ret = dep_waiting_try(results, inst, waiting->min, &seen);
-		if (ret)
-			return ret;
-	}
-	return dep_waiting_collect_next(waiting, inst, results, seen);
 }
 
 /**

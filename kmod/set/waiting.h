@@ -4,6 +4,7 @@
 #define DEVEPOLL_WAITING_H
 
 #include <linux/ktime.h>
+#include <linux/timekeeping.h>
 
 #include "core/instance.h"
 #include "core/waiter.h"
@@ -54,20 +55,40 @@ static inline bool dep_waiting_in_vain(const struct dep_instance *inst,
 	       READ_ONCE(inst->turns.open) == turn;
 }
 
-void dep_waiting_set_deadline(struct dep_waiting *waiting);
-bool dep_waiting_expired(const struct dep_waiting *waiting);
+void dep_waiting_set_end(struct dep_waiting *waiting);
+
+/**
+ * dep_waiting_set_deadline() - compute the deadline of a call
+ * @waiting: the call
+ *
+ * Only a call that does not find events at once reads the clock.
+ */
+static inline void dep_waiting_set_deadline(struct dep_waiting *waiting)
+{
+	if (waiting->timeout < 0)
+		waiting->deadline = KTIME_MAX;
+	else
+		dep_waiting_set_end(waiting);
+}
+
+/**
+ * dep_waiting_expired() - has the deadline of a call passed?
+ * @waiting: the call, after dep_waiting_set_deadline()
+ *
+ * Return: true if it has.
+ */
+static inline bool dep_waiting_expired(const struct dep_waiting *waiting)
+{
+	if (waiting->deadline == KTIME_MAX)
+		return false;
+	return !waiting->deadline ||
+	       ktime_compare(ktime_get(), waiting->deadline) >= 0;
+}
+
 void dep_waiting_sleep(const struct dep_waiting *waiting,
 		       struct dep_instance *inst,
 		       const struct dep_waiter *waiter, bool blocked);
-int dep_waiting_try(struct dep_results *results, struct dep_instance *inst,
-		    u32 min, u32 *seen);
-int dep_waiting_rest(struct dep_results *results, struct dep_instance *inst);
 int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst);
-int dep_waiting_collect(struct dep_waiting *waiting, struct dep_instance *inst,
-			struct dep_results *results);
-int dep_waiting_collect_next(struct dep_waiting *waiting,
-			     struct dep_instance *inst,
-			     struct dep_results *results, u32 seen);
 void dep_waiting_pass(struct dep_instance *inst);
 void dep_waiting_wake_all(struct dep_instance *inst);
 

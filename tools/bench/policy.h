@@ -11,8 +11,8 @@
 /*
  * SCHED_FIFO is for processes that wake each other: who is woken runs when its
  * waker sleeps, and so each wait sleeps.  By SCHED_OTHER the scheduler decides
- * from what each process had before, and on 7.3 the same code costs 12000 in one
- * run and 15000 in the next.
+ * from what each process had before, and on 7.3 the same code costs 12000 in
+ * one run and 15000 in the next.
  */
 static inline void policy_set(int policy)
 {
