@@ -247,6 +247,17 @@
  *    dep_wait.head with release; wait_disarm loads it with acquire under
  *    rcu_read_lock.  After that store the waker touches neither entry nor
  *    watch.
+ *  - A file whose watch is in the wait queue already: whoever joins the watch
+ *    is on its list before the file is polled, and then reads dep_wait.head
+ *    with acquire and without B.  It is set, with release, under the lock of
+ *    the wait queue, after the entry was put there.  So whoever reads it is
+ *    later than that: a wake-up that did not find the entry is older, and the
+ *    poll sees what it was for.  It stays there: the joined item, which M
+ *    keeps, keeps the watch from being disarmed by others that leave, the
+ *    caller's reference keeps the hook out, and POLLFREE can't come while
+ *    ->poll() names the queue, whose address is used for no other before
+ *    dep_wait.head is NULL.  Only the first entry is looked at, whose memory is
+ *    that of the watch; the list of entries belongs to B.
  *  - The bucket's first pointer: dep_watch_disarm, smp_mb, removal from the
  *    table; the hook loads the pointer with acquire.
  *  - Temporary references for ->poll(): taken under L while the item is

@@ -17,7 +17,8 @@ struct file;
  * struct dep_wait - our entry in one wait queue of a watched file
  * @entry: the entry; protected by the lock of the wait queue.  Its ->private
  *	is const: in the first of a watch the file, and else the watch
- * @head: the wait queue; NULL before use and after POLLFREE
+ * @head: the wait queue, set under B and its lock once @entry is there; NULL
+ *	before use and after POLLFREE; read without a lock, with acquire
  * @next: B: the next entry of the watch
  */
 struct dep_wait {

@@ -114,18 +114,11 @@ void dep_wait_init(struct dep_wait *wait, wait_queue_func_t wake, void *private)
 static __always_inline void wait_arm(struct dep_wait *wait,
 				     wait_queue_head_t *head)
 {
-	WRITE_ONCE(wait->head, head);
 	spin_lock_irq(&head->lock);
 	__add_wait_queue(head, &wait->entry);
+	/* Not before it is there: pairs with the acquire in queue_on(). */
+	smp_store_release(&wait->head, head);
 	spin_unlock_irq(&head->lock);
-}
-
-/* Is it in no wait queue yet, and unknown to everybody else? */
-static __always_inline bool watch_is_fresh(const struct dep_arming *arming)
-{
-	const struct dep_wait *first = &arming->watch->wait;
-
-	return !arming->bucket && !READ_ONCE(first->head) && !first->next;
 }
 
 /*
@@ -195,15 +188,22 @@ static noinline int arming_wait_on_more(struct dep_arming *arming,
 static void queue_on(struct file *file, wait_queue_head_t *head,
 		     poll_table *table)
 {
-	struct dep_wait *none = NULL;
+	wait_queue_head_t *known;
+	struct dep_wait *none = NULL, *first;
 	struct dep_arming *arming;
 	int err;
 
 	arming = container_of(table, struct dep_arming, table);
 	if (arming->err)
 		return;
-	if (likely(watch_is_fresh(arming))) {
-		wait_arm(&arming->watch->wait, head);
+	first = &arming->watch->wait;
+	/* Without B: see the banner.  Pairs with the release in wait_arm(). */
+	known = smp_load_acquire(&first->head);
+	if (known == head)
+		return;
+	/* In no wait queue yet, and unknown to everybody else? */
+	if (likely(!known && !arming->bucket && !first->next)) {
+		wait_arm(first, head);
 		return;
 	}
 	err = arming_wait_on(arming, head, &none);
