@@ -28,11 +28,11 @@ static u32 fdmap_few(const struct dep_fdmap *map, unsigned int fd)
 {
 	u32 i;
 
-	for (i = 0; i < DEP_FDMAP_FEW; i++) {
-		if (map->few[i].used && map->few[i].fd == fd)
-			break;
+	for (i = 0; i < DEP_FDMAP_FEW && map->few[i].used; i++) {
+		if (map->few[i].fd == fd)
+			return i;
 	}
-	return i;
+	return DEP_FDMAP_FEW;
 }
 
 /* dep_fdmap_find() in a map without leaves. */
@@ -47,17 +47,33 @@ struct dep_item *dep_fdmap_find_few(const struct dep_fdmap *map,
 /* dep_fdmap_enter() in a map without leaves. */
 struct dep_item **dep_fdmap_enter_few(struct dep_fdmap *map, unsigned int fd)
 {
-	u32 i = fdmap_few(map, fd);
+	struct dep_few *few = map->few;
 
-	if (i == DEP_FDMAP_FEW) {
-		for (i = 0; i < DEP_FDMAP_FEW && map->few[i].used; i++)
-			;
+	/* Where the numbers in use end, this one is not among them. */
+	while (few->used && few->fd != fd) {
+		if (++few == map->few + DEP_FDMAP_FEW)
+			return NULL;
 	}
-	if (i == DEP_FDMAP_FEW || fd > DEP_MAX_FD)
+	if (unlikely(fd > DEP_MAX_FD))
 		return NULL;
-	map->few[i].fd = fd;
-	map->few[i].used++;
-	return &map->few[i].item;
+	few->fd = fd;
+	few->used++;
+	return &few->item;
+}
+
+/* dep_fdmap_erase() in a map without leaves. */
+static noinline void fdmap_erase_few(struct dep_fdmap *map, unsigned int fd)
+{
+	struct dep_few *few = &map->few[fdmap_few(map, fd)], *last;
+
+	if (--few->used)
+		return;
+	/* The last takes its place. */
+	last = map->few + DEP_FDMAP_FEW - 1;
+	while (last > few && !last->used)
+		last--;
+	*few = *last;
+	*last = (struct dep_few) {};
 }
 
 /* Takes an empty leaf out, and its branch too if that becomes empty. */
@@ -113,7 +129,7 @@ struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd)
 	struct dep_leaf *leaf = dep_fdmap_leaf(map, fd);
 
 	if (unlikely(!leaf)) {
-		map->few[fdmap_few(map, fd)].used--;
+		fdmap_erase_few(map, fd);
 		return NULL;
 	}
 	return --leaf->used ? NULL : fdmap_spare(map, fd >> DEP_LEAF_SHIFT);

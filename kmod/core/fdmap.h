@@ -69,7 +69,7 @@ struct dep_few {
  * @spare: L: the number of the one leaf that may stay although it is empty
  * @nr_tables: L: how many leaves and branches there are
  * @charged: L: how many of the user's watches they count as
- * @few: L: the items, as long as @nr_branches is 0
+ * @few: L: the items, as long as @nr_branches is 0; places in use come first
  */
 struct dep_fdmap {
 	struct dep_leaf **branches;
