@@ -31,11 +31,12 @@ interest_new_item(struct dep_instance *inst, struct file *file,
 		  const struct dep_change *ch, bool alone)
 {
 	struct dep_instance *inner = dep_instance_of(file);
+	bool plain = likely(dep_file_is_plain(file));
 	struct dep_item *item;
 	struct dep_nest *nest;
 	int err;
 
-	if (dep_file_is_epoll(file) || (inner && !inst->extended))
+	if ((!plain && dep_file_is_epoll(file)) || (inner && !inst->extended))
 		return ERR_PTR(-ELOOP);
 	/* It may shrink at this moment, but not grow: one plain instruction. */
 	if (data_race(READ_ONCE(inst->nr_items)) >= inst->room)
@@ -46,7 +47,7 @@ interest_new_item(struct dep_instance *inst, struct file *file,
 	if (IS_ERR(item))
 		return item;
 	item->mode = ch->mode | dep_item_poll_mode(inst, ch->mode);
-	if (dep_file_consumes(file))
+	if (!plain && dep_file_consumes(file))
 		item->mode |= DEP_MODE_KEEP;
 	item->data = ch->data;
 	err = dep_owner_set(item);
