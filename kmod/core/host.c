@@ -84,11 +84,16 @@ static struct dep_item *host_take_returned(struct dep_instance *inst)
 	return first;
 }
 
-/*
- * Takes an item out of what was given back, or allocates it.  Only an add takes
- * from there: M is held.
+/**
+ * dep_host_refill() - fill the stash of a set, which is empty
+ * @inst: the instance
+ *
+ * What was given back goes there; only an add takes from it.
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: the item of a host that is not in the stash, or NULL.
  */
-static noinline struct dep_item *host_refill(struct dep_instance *inst)
+struct dep_item *dep_host_refill(struct dep_instance *inst)
 {
 	struct dep_item *item;
 
@@ -101,8 +106,12 @@ static noinline struct dep_item *host_refill(struct dep_instance *inst)
 	return item;
 }
 
-/* Makes an item without a host. */
-static noinline struct dep_item *host_new_lone(void)
+/**
+ * dep_host_new_lone() - allocate an item without a host
+ *
+ * Return: the item, of which little is set, or NULL.
+ */
+struct dep_item *dep_host_new_lone(void)
 {
 	struct dep_lone *lone = kmem_cache_alloc(item_cache, GFP_KERNEL);
 
@@ -112,19 +121,6 @@ static noinline struct dep_item *host_new_lone(void)
 	lone->peer = NULL;
 	lone->extra = NULL;
 	return &lone->item;
-}
-
-static struct dep_item *host_new_item(struct dep_instance *inst, bool hosted)
-{
-	struct dep_item *item = inst->stash;
-
-	lockdep_assert_held(&inst->mtx);
-	if (unlikely(!hosted))
-		return host_new_lone();
-	if (unlikely(!item))
-		return host_refill(inst);
-	inst->stash = item->stashed;
-	return item;
 }
 
 /* Frees hosts that were given back, or allocated ahead. */
@@ -184,60 +180,6 @@ static bool host_goes(struct dep_item *item)
 
 	return likely(!atomic_read(&host->watch.users)) ||
 	       atomic_dec_and_test(&host->watch.users);
-}
-
-/**
- * dep_item_new() - make an item and charge it to the instance's user
- * @inst: the instance
- * @file: the file that @fd names; the caller has a reference
- * @fd: the number
- * @events: the events asked for
- * @hosted: it gets a host: the file seems to have no watch, and the number has
- *	no item; it is no set, and the sink keeps nothing beside it
- *
- * Context: process, dep_instance.mtx held.
- * Return: the item, owned by the caller and not hooked; or an ERR_PTR:
- * -ENOSPC: the user's limit of watches is reached;
- * -ENOMEM: no memory.
- */
-struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
-			      int fd, u16 events, bool hosted)
-{
-	struct percpu_counter *watches = &inst->user->epoll_watches;
-	long most = min_t(unsigned long, LONG_MAX,
-			  READ_ONCE(dep_max_user_watches));
-	struct dep_item *item;
-
-	/* Such a counter is read without its lock, by epoll as well. */
-	if (data_race(percpu_counter_compare(watches, most)) >= 0)
-		return ERR_PTR(-ENOSPC);
-	item = host_new_item(inst, hosted);
-	if (!item)
-		return ERR_PTR(-ENOMEM);
-	percpu_counter_inc(watches);
-
-	INIT_LIST_HEAD(&item->link);
-	INIT_LIST_HEAD(&item->ready);
-	item->inst = inst;
-	item->file = file;
-	item->snapshot = 0;
-	item->slot = 0;
-	item->fd = fd;
-	item->events = events;
-	item->revents = 0;
-	item->pending = 0;
-	*dep_item_armed(item) = events;
-	item->hooked = false;
-	item->must_poll = false;
-	item->cut = false;
-	item->watched = DEP_WATCHED_NOT;
-	item->pass = 0;
-	item->mode = 0;
-	item->data = 0;
-	item->owner = NULL;
-	item->chosen = false;
-	item->handover = false;
-	return item;
 }
 
 /* Frees what an item has beside its memory. */

@@ -99,8 +99,8 @@ static inline void dep_host_share(struct dep_watch *watch)
 		atomic_set(&watch->users, 2);
 }
 
-struct dep_item *dep_item_new(struct dep_instance *inst, struct file *file,
-			      int fd, u16 events, bool hosted);
+struct dep_item *dep_host_refill(struct dep_instance *inst);
+struct dep_item *dep_host_new_lone(void);
 void dep_item_free(struct dep_item *item);
 void dep_item_recycle(struct dep_item *item);
 void dep_item_discard(struct dep_item *item);

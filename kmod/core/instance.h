@@ -137,9 +137,9 @@
  * The memory of an item is one of its own (struct dep_lone), or a host
  * (host.h), which has room for the watch of its file, too.  An item gets a host
  * if it needs nothing that only the other has, and its file seems to have no
- * watch.  If the file has got one meanwhile, the room stays empty, but for a
- * pointer to it; if it has lost one, the watch gets a host whose item is not
- * used.  A host is
+ * watch, which is a guess.  If the file has got one meanwhile, the room stays
+ * empty, but for a pointer to it; if it has lost one, the watch gets a host
+ * whose item is not used.  A host is
  *	unshared	its item is the only one that its watch has had: whoever
  *			frees the item, which is after it has left the watch,
  *			frees the host
@@ -374,8 +374,7 @@
  *	including calls that write to it; leaves 0 under P only
  * @freeing: P: the pages are about to be freed, so they can't be mapped
  * @area: mapped results of the extended interface, or of /dev/poll
- * @asking: M: the argument of a ->poll() that queues nothing: here, since one
- *	on the stack would be guarded by a canary
+ * @arming: the call of ->poll() for an item
  * @pass: M: number of the last pass over the ready list
  * @nesting: the sets in this set, and around it
  * @mtx: lock number 1
@@ -439,7 +438,7 @@ struct dep_instance {
 	atomic_t mappings;
 	bool freeing;
 	struct dep_area area;
-	poll_table asking;
+	struct dep_arming arming;
 	u32 pass;
 	struct dep_nesting nesting;
 	/* M: adding and polling; nests map_lock, B, L and ->poll(). */

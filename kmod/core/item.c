@@ -11,6 +11,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
+#include "core/newitem.h"
 #include "core/owners.h"
 #include "core/pending.h"
 #include "core/relay.h"
@@ -44,10 +45,7 @@ static int item_insert(struct dep_item *item, bool alone)
 	/* One with a host is alone. */
 	if (!dep_item_hosted(item))
 		dep_lone_of(item)->peer = *first;
-	*first = item;
-	item->hooked = true;
-	item->owner->nr_items++;
-	inst->nr_items++;
+	dep_item_enter(item, first);
 	return 0;
 }
 

@@ -31,6 +31,8 @@ struct dep_watch;
 #define DEP_MODE_RING		0x40U
 /* Its file must be polled for all events: see dep_item_needs_poll(). */
 #define DEP_MODE_POLL		0x80U
+/* Of a change with DEP_MODE_EXCLUSIVE: it has unknown bits, and is refused. */
+#define DEP_MODE_ODD		0x100U
 #define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
 				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
 				 DEP_MODE_KEEP | DEP_MODE_NEST | \

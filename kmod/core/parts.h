@@ -16,6 +16,7 @@
 
 struct devepoll_event;
 struct dep_item;
+struct dep_watch;
 
 /**
  * struct dep_pages - the two page sets, and the index of the one being filled
@@ -210,6 +211,24 @@ struct dep_busy {
 	bool prefer;
 	unsigned int queue;
 	unsigned int next;
+};
+
+/**
+ * struct dep_arming - a call of ->poll() for an item of a set
+ *
+ * It is here since one on the stack would be guarded by a canary.  A set makes
+ * one such call at a time.
+ *
+ * @table: M: the argument of ->poll(); it queues only in dep_watch_queue()
+ * @watch: M: the watch that is to be queued
+ * @shared: M: others can see it
+ * @err: M: why it is not in all of the file's wait queues
+ */
+struct dep_arming {
+	poll_table table;
+	struct dep_watch *watch;
+	bool shared;
+	int err;
 };
 
 /**

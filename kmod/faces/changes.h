@@ -8,6 +8,7 @@
 #include <linux/eventpoll.h>
 #include <linux/types.h>
 
+#include "core/item.h"
 #include "set/interest.h"
 
 /* The bits of epoll_event.events: what poll reports, and the modes. */
@@ -40,7 +41,7 @@ struct dep_changes {
 /**
  * dep_change_from_epoll() - convert a change in the form of epoll_ctl(2)
  * @ch: out: all but the operation and the fd
- * @events: the events and modes; unknown bits go to @ch->odd
+ * @events: the events and modes; only EPOLLEXCLUSIVE refuses unknown bits
  * @data: the user data
  */
 static inline void dep_change_from_epoll(struct dep_change *ch, u32 events,
@@ -49,8 +50,10 @@ static inline void dep_change_from_epoll(struct dep_change *ch, u32 events,
 	ch->data = data;
 	ch->mode = events & DEP_CHANGE_MODES;
 	ch->events = (events & DEP_CHANGE_EVENTS) | DEP_CHANGE_ALWAYS;
-	ch->odd = events & ~(DEP_CHANGE_EVENTS | DEP_CHANGE_MODES |
-			     (__force u32)EPOLLWAKEUP);
+	if (unlikely(events & (__force u32)EPOLLEXCLUSIVE) &&
+	    events & ~(DEP_CHANGE_EVENTS | DEP_CHANGE_MODES |
+		       (__force u32)EPOLLWAKEUP))
+		ch->mode |= DEP_MODE_ODD;
 }
 
 /**

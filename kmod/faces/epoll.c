@@ -92,7 +92,8 @@ static __always_inline int apply(struct dep_instance *inst,
 {
 	switch (op) {
 	case DEVEPOLL_ADD:
-		return dep_interest_add_fd(inst, ch);
+		return dep_interest_add_fd(inst, ch->fd, ch->events, ch->mode,
+					   ch->data);
 	case DEVEPOLL_MOD:
 		return dep_interest_modify(inst, ch->fd, ch->events, ch->mode,
 					   ch->data);

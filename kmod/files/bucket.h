@@ -14,11 +14,14 @@ struct file;
  * struct dep_bucket - one bucket of the table of watches
  * @watches: B: the first watch, or NULL; also read without the lock
  * @lock: lock number 3
+ * @joined: B, also read without it as a hint: dep_bucket_mark() of the file whose
+ *	watch was joined last, or 0; no watch has left the bucket since
  */
 struct dep_bucket {
 	struct dep_watch *watches;
 	/* B: the bucket; nests wait-queue heads, W and L. */
 	spinlock_t lock;
+	u32 joined;
 };
 
 extern struct dep_bucket *dep_watch_table;
@@ -33,6 +36,17 @@ extern unsigned int dep_watch_table_bits;
 static inline struct dep_bucket *dep_watch_bucket(const struct file *file)
 {
 	return &dep_watch_table[hash_ptr(file, dep_watch_table_bits)];
+}
+
+/**
+ * dep_bucket_mark() - what tells the files of a bucket apart, nearly always
+ * @file: the file
+ *
+ * Return: the mark, which is not 0.
+ */
+static inline u32 dep_bucket_mark(const struct file *file)
+{
+	return (u32)(uintptr_t)file | 1;
 }
 
 /**
@@ -70,6 +84,7 @@ static inline void dep_bucket_remove(struct dep_bucket *bucket,
 		at = &(*at)->next;
 	WRITE_ONCE(*at, watch->next);
 	WRITE_ONCE(watch->in_table, false);
+	WRITE_ONCE(bucket->joined, 0);
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Watches: one object per watched file, found by the file's address, with the
- * items of all sets that watch it.  Read the banner of instance.h first.
+ * items of all sets that watch it; how these leave it.  Read the banner of instance.h first.
  */
 #include <linux/mm.h>
 
@@ -33,183 +33,6 @@ bool dep_watch_is_there(const struct file *file)
 	there = dep_bucket_find(bucket, file);
 	spin_unlock(&bucket->lock);
 	return there;
-}
-
-/* Ends a watch that is disarmed, in no table and without items. */
-static void watch_end(struct dep_watch *watch)
-{
-	if (unlikely(watch->wait.next))
-		dep_waits_free(watch);
-	dep_host_end_watch(watch);
-}
-
-/* Makes the watch for an item, where the item has room for it. */
-static struct dep_watch *watch_new(struct dep_item *item)
-{
-	struct dep_watch *watch;
-
-	if (likely(dep_item_hosted(item)))
-		watch = &dep_host_of(item)->watch;
-	else
-		watch = dep_host_new_watch();
-	if (unlikely(!watch))
-		return NULL;
-	watch->in_table = false;
-	spin_lock_init(&watch->lock);
-	dep_wait_init(&watch->wait, dep_watch_wake, item->file);
-	return watch;
-}
-
-/* Do the others on the watch leave room for one more of the item's person? */
-static bool watch_has_room(struct dep_watch *watch, const struct dep_item *item,
-			   bool exempt)
-{
-	u32 own = 0, most = DEP_ITEMS_PER_FILE;
-	struct dep_item *other;
-
-	lockdep_assert_held(&watch->lock);
-	if (exempt)
-		return watch->nr_items < most;
-	/* There would be room even if all of them were this person's. */
-	if (likely(dep_person_may_take(watch->nr_items, watch->nr_items, most)))
-		return true;
-	/* B keeps their sets.  A wake-up does more with as many items. */
-	dep_watch_for_each(watch, other)
-		own += dep_person_is(other->inst->person, item->inst->person);
-	return dep_person_may_take(own, watch->nr_items, most);
-}
-
-/*
- * Puts the item on the file's watch; -ENOENT if it has none, -ENOSPC if there
- * are too many items.
- */
-static int watch_join(struct dep_item *item, bool exempt,
-		      struct dep_watch **joined)
-{
-	struct dep_bucket *bucket = dep_watch_bucket(item->file);
-	struct dep_watch *watch;
-	int err = 0;
-
-	spin_lock(&bucket->lock);
-	watch = dep_bucket_find(bucket, item->file);
-	if (!watch) {
-		err = -ENOENT;
-	} else {
-		spin_lock_irq(&watch->lock);
-		if (watch_has_room(watch, item, exempt)) {
-			dep_host_share(watch);
-			WRITE_ONCE(watch->nr_items, watch->nr_items + 1);
-			dep_item_set_watch(item, watch);
-			/* Pairs with READ_ONCE() in watch_has_one(). */
-			smp_wmb();
-			dep_watch_enter(watch, item);
-			WRITE_ONCE(watch->nr_exclusive, watch->nr_exclusive +
-				   dep_item_is_exclusive(item));
-		} else {
-			err = -ENOSPC;
-		}
-		spin_unlock_irq(&watch->lock);
-	}
-	spin_unlock(&bucket->lock);
-	*joined = watch;
-	return err;
-}
-
-/* Undoes watch_new_armed(). */
-static void watch_drop(struct dep_watch *watch, struct dep_item *item)
-{
-	/* Nobody can find it, and the caller's reference keeps the file. */
-	rcu_read_lock();
-	dep_watch_disarm(watch);
-	rcu_read_unlock();
-	watch_end(watch);
-}
-
-/* Makes a watch for the item alone and arms it before anyone can find it. */
-static struct dep_watch *watch_new_armed(struct dep_item *item, u16 *ready)
-{
-	struct dep_watch *watch;
-	int err;
-
-	watch = watch_new(item);
-	if (!watch)
-		return ERR_PTR(-ENOMEM);
-	watch->nr_items = 1;
-	watch->nr_exclusive = dep_item_is_exclusive(item);
-	/* An item that is on no watch is a ring by itself. */
-	watch->first = item;
-	err = dep_watch_queue(watch, dep_item_key(item), ready);
-	if (err) {
-		watch_drop(watch, item);
-		return ERR_PTR(err);
-	}
-	return watch;
-}
-
-/* Returns false if the file got another watch meanwhile. */
-static bool watch_publish(struct dep_watch *watch, struct dep_item *item)
-{
-	struct dep_bucket *bucket = dep_watch_bucket(item->file);
-	bool alone;
-
-	spin_lock(&bucket->lock);
-	alone = !dep_bucket_find(bucket, item->file);
-	if (alone) {
-		dep_item_set_watch(item, watch);
-		watch->next = bucket->watches;
-		WRITE_ONCE(watch->in_table, true);
-		WRITE_ONCE(bucket->watches, watch);
-	}
-	spin_unlock(&bucket->lock);
-	return alone;
-}
-
-/**
- * dep_watch_attach() - put an item on the watch of its file
- * @item: a hooked item; the caller holds a reference on its file
- * @ready: out: what ->poll() of the file answered
- *
- * Events are posted for the item from now on.
- *
- * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: 0;
- * -ENOSPC: too many items on this file, of this person or in total, or too many
- * wait queues;
- * -ENOMEM: no memory.
- */
-int dep_watch_attach(struct dep_item *item, u16 *ready)
-{
-	struct dep_watch *watch;
-	u16 before = 0;
-	int err;
-
-	lockdep_assert_held(&item->inst->mtx);
-	for (;;) {
-		err = -ENOENT;
-		if (dep_watch_maybe(item->file))
-			err = watch_join(item, false, &watch);
-		if (err == -ENOSPC && dep_person_is_exempt())
-			err = watch_join(item, true, &watch);
-		if (err != -ENOENT)
-			break;
-		watch = watch_new_armed(item, ready);
-		if (IS_ERR(watch))
-			return PTR_ERR(watch);
-		/* Polled again, a file may not repeat what it reported. */
-		before |= *ready;
-		*ready = before;
-		if (watch_publish(watch, item))
-			return 0;
-		watch_drop(watch, item);
-	}
-	if (err)
-		return err;
-	/* On the list before the poll: pairs with dep_watch_wake(). */
-	smp_mb();
-	/* The item keeps the watch. */
-	err = dep_watch_queue(watch, dep_item_key(item), ready);
-	*ready |= before;
-	return err;
 }
 
 /**
@@ -255,7 +78,7 @@ void dep_watch_detach(struct dep_item *item)
 	spin_unlock(&bucket->lock);
 
 	if (last)
-		watch_end(watch);
+		dep_watch_end(watch);
 }
 
 /*
@@ -337,7 +160,7 @@ void dep_watch_file_gone(struct file *file)
 
 	/* It may lie in one of the items. */
 	if (last)
-		watch_end(watch);
+		dep_watch_end(watch);
 	list_for_each_entry_safe(item, next, &gone, link)
 		dep_item_free(item);
 }
@@ -357,6 +180,7 @@ static int __init table_init(void)
 		return -ENOMEM;
 	for (i = 0; i < 1U << dep_watch_table_bits; i++) {
 		dep_watch_table[i].watches = NULL;
+		dep_watch_table[i].joined = 0;
 		spin_lock_init(&dep_watch_table[i].lock);
 	}
 	return 0;

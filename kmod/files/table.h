@@ -15,18 +15,27 @@ struct file;
 
 bool dep_watch_is_there(const struct file *file);
 void dep_watch_file_gone(struct file *file);
-int dep_watch_attach(struct dep_item *item, u16 *ready);
+int dep_watch_attach(struct dep_item *item);
 void dep_watch_detach(struct dep_item *item);
 
 /**
  * dep_watch_exists() - does a file have a watch?
- * @file: the file
+ * @file: the file, on which the caller has a reference
  *
- * Return: true if it has one now; it may have none, or another one, at once.
+ * Both answers are guesses: it may get a watch, or lose it, at once; and that a
+ * watch was joined is seen without a lock, by a mark that another file of the
+ * same bucket might have, too.
+ *
+ * Return: true if it seems to have one.
  */
 static inline bool dep_watch_exists(const struct file *file)
 {
-	return dep_watch_maybe(file) && dep_watch_is_there(file);
+	const struct dep_bucket *bucket = dep_watch_bucket(file);
+
+	if (!READ_ONCE(bucket->watches))
+		return false;
+	return READ_ONCE(bucket->joined) == dep_bucket_mark(file) ||
+	       dep_watch_is_there(file);
 }
 
 int __init dep_watch_init(void);

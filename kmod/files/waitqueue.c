@@ -13,20 +13,6 @@
 #include "files/waitqueue.h"
 #include "files/wakeup.h"
 
-/**
- * struct dep_arming - a call of ->poll() that queues us
- * @table: the argument of ->poll()
- * @watch: the watch
- * @bucket: its bucket, or NULL while nobody else can see the watch
- * @err: why we are not in all of the file's wait queues
- */
-struct dep_arming {
-	poll_table table;
-	struct dep_watch *watch;
-	struct dep_bucket *bucket;
-	int err;
-};
-
 static struct kmem_cache *wait_cache;
 
 /* Takes the entry off its wait queue; then no wake function runs for it. */
@@ -96,27 +82,12 @@ void dep_watch_flush(struct dep_watch *watch)
 	}
 }
 
-/**
- * dep_wait_init() - make an entry that is in no wait queue
- * @wait: the entry
- * @wake: its wake function
- * @private: the file, or the watch: see struct dep_wait
- */
-void dep_wait_init(struct dep_wait *wait, wait_queue_func_t wake, void *private)
-{
-	init_waitqueue_func_entry(&wait->entry, wake);
-	wait->entry.private = private;
-	INIT_LIST_HEAD(&wait->entry.entry);
-	wait->head = NULL;
-	wait->next = NULL;
-}
-
 static __always_inline void wait_arm(struct dep_wait *wait,
 				     wait_queue_head_t *head)
 {
 	spin_lock_irq(&head->lock);
 	__add_wait_queue(head, &wait->entry);
-	/* Not before it is there: pairs with the acquire in queue_on(). */
+	/* Not before it is there: pairs with dep_watch_queue_on(). */
 	smp_store_release(&wait->head, head);
 	spin_unlock_irq(&head->lock);
 }
@@ -158,13 +129,16 @@ static int watch_wait_on(struct dep_watch *watch, wait_queue_head_t *head,
 static int arming_wait_on(struct dep_arming *arming, wait_queue_head_t *head,
 			  struct dep_wait **fresh)
 {
+	struct dep_watch *watch = arming->watch;
+	struct dep_bucket *bucket;
 	int err;
 
-	if (likely(!arming->bucket))
-		return watch_wait_on(arming->watch, head, fresh);
-	spin_lock(&arming->bucket->lock);
-	err = watch_wait_on(arming->watch, head, fresh);
-	spin_unlock(&arming->bucket->lock);
+	if (likely(!arming->shared))
+		return watch_wait_on(watch, head, fresh);
+	bucket = dep_watch_bucket(dep_watch_file(watch));
+	spin_lock(&bucket->lock);
+	err = watch_wait_on(watch, head, fresh);
+	spin_unlock(&bucket->lock);
 	return err;
 }
 
@@ -184,32 +158,38 @@ static noinline int arming_wait_on_more(struct dep_arming *arming,
 	return err;
 }
 
-/* Called by ->poll() for each wait queue of the file. */
-static void queue_on(struct file *file, wait_queue_head_t *head,
-		     poll_table *table)
+/* A wait queue in which the watch is not, unless as one of its further ones. */
+static noinline void arming_queue_on(struct dep_arming *arming,
+				     wait_queue_head_t *head)
 {
-	wait_queue_head_t *known;
-	struct dep_wait *none = NULL, *first;
-	struct dep_arming *arming;
+	struct dep_wait *none = NULL;
 	int err;
 
+	err = arming_wait_on(arming, head, &none);
+	if (err == -EAGAIN)
+		err = arming_wait_on_more(arming, head);
+	arming->err = err;
+}
+
+/* Called by ->poll() for each wait queue of the file. */
+void dep_watch_queue_on(struct file *file, wait_queue_head_t *head,
+			poll_table *table)
+{
+	struct dep_arming *arming;
+	wait_queue_head_t *known;
+	struct dep_wait *first;
+
 	arming = container_of(table, struct dep_arming, table);
-	if (arming->err)
-		return;
 	first = &arming->watch->wait;
 	/* Without B: see the banner.  Pairs with the release in wait_arm(). */
 	known = smp_load_acquire(&first->head);
 	if (known == head)
 		return;
 	/* In no wait queue yet, and unknown to everybody else? */
-	if (likely(!known && !arming->bucket && !first->next)) {
+	if (likely(!known && !arming->shared && !first->next))
 		wait_arm(first, head);
-		return;
-	}
-	err = arming_wait_on(arming, head, &none);
-	if (err == -EAGAIN)
-		err = arming_wait_on_more(arming, head);
-	arming->err = err;
+	else if (!arming->err)
+		arming_queue_on(arming, head);
 }
 
 /* A set has to know who polls it, even if it is queued on already. */
@@ -226,39 +206,8 @@ static void watch_queue_not(struct file *file, wait_queue_head_t *head,
  */
 bool dep_watch_is_arming(const poll_table *table)
 {
-	return table && (table->_qproc == queue_on ||
+	return table && (table->_qproc == dep_watch_queue_on ||
 			 table->_qproc == watch_queue_not);
-}
-
-/**
- * dep_watch_queue() - wait on the file's wait queues, and poll the file
- * @watch: the watch; the caller holds a reference on its file
- * @key: dep_item_key() of the item for which it is polled
- * @ready: out: what ->poll() answered
- *
- * The queues may depend on the events and on the calling process (signalfd), so
- * ->poll() is called for each item; the watch stays in queues in which it is
- * already.  The file may remember the key, so each item is polled with its own.
- *
- * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: 0;
- * -ENOSPC: too many wait queues;
- * -ENOMEM: no memory.
- */
-int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
-{
-	struct dep_arming arming = { .watch = watch };
-	struct file *file = dep_watch_file(watch);
-
-	/* Only to check, as in dep_watch_arm(). */
-	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
-	/* Once it is in the table, the caller's item keeps it there. */
-	if (READ_ONCE(watch->in_table))
-		arming.bucket = dep_watch_bucket(file);
-	init_poll_funcptr(&arming.table, queue_on);
-	arming.table._key = key;
-	*ready = (__force u16)vfs_poll(file, &arming.table);
-	return arming.err;
 }
 
 /**
@@ -273,7 +222,7 @@ int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready)
 int dep_watch_arm_more(struct dep_item *item, u16 *ready)
 {
 	poll_table table DEP_UNINITIALIZED;
-	int err;
+	int answer;
 
 	if (!(item->events & ~*dep_item_armed(item))) {
 		init_poll_funcptr(&table, watch_queue_not);
@@ -282,10 +231,12 @@ int dep_watch_arm_more(struct dep_item *item, u16 *ready)
 		return 0;
 	}
 	/* The item keeps the watch. */
-	err = dep_watch_queue(dep_item_watch(item), dep_item_key(item), ready);
-	if (!err)
-		*dep_item_armed(item) |= item->events;
-	return err;
+	answer = dep_watch_queue(item, dep_item_watch(item), true);
+	if (answer < 0)
+		return answer;
+	*ready = answer;
+	*dep_item_armed(item) |= item->events;
+	return 0;
 }
 
 /**

@@ -10,9 +10,7 @@
 #include "core/host.h"
 #include "core/instance.h"
 #include "core/item.h"
-
-struct dep_wait;
-struct dep_watch;
+#include "core/watch.h"
 
 /* Every file is polled with these, whether or not they are asked for. */
 #define DEP_KEY_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
@@ -36,11 +34,37 @@ static inline __poll_t dep_item_key(const struct dep_item *item)
 	return (__force __poll_t)(item->events | mode | DEP_KEY_ALWAYS);
 }
 
-void dep_wait_init(struct dep_wait *wait, wait_queue_func_t wake,
-		   void *private);
+/**
+ * dep_wait_init() - make an entry that is in no wait queue
+ * @wait: the entry
+ * @wake: its wake function
+ * @private: the file, or the watch: see struct dep_wait
+ */
+static inline void dep_wait_init(struct dep_wait *wait, wait_queue_func_t wake,
+				 void *private)
+{
+	init_waitqueue_func_entry(&wait->entry, wake);
+	wait->entry.private = private;
+	INIT_LIST_HEAD(&wait->entry.entry);
+	wait->head = NULL;
+	wait->next = NULL;
+}
+
 void dep_waits_free(struct dep_watch *watch);
 
-int dep_watch_queue(struct dep_watch *watch, __poll_t key, u16 *ready);
+/**
+ * dep_watch_end() - free a watch
+ * @watch: disarmed, in no table and without items
+ */
+static inline void dep_watch_end(struct dep_watch *watch)
+{
+	if (unlikely(watch->wait.next))
+		dep_waits_free(watch);
+	dep_host_end_watch(watch);
+}
+
+void dep_watch_queue_on(struct file *file, wait_queue_head_t *head,
+			poll_table *table);
 int dep_watch_arm_more(struct dep_item *item, u16 *ready);
 void dep_watch_disarm(struct dep_watch *watch);
 void dep_watch_flush(struct dep_watch *watch);
@@ -80,8 +104,44 @@ static __always_inline u16 dep_watch_ask(struct dep_item *item,
 	lockdep_assert_held(&inst->mtx);
 	/* Only to check: who takes the mutex has just yielded if need be. */
 	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
-	inst->asking._key = dep_item_key(item);
-	return (__force u16)vfs_poll(file, &inst->asking);
+	inst->arming.table._key = dep_item_key(item);
+	return (__force u16)vfs_poll(file, &inst->arming.table);
+}
+
+/**
+ * dep_watch_queue() - wait on the file's wait queues, and poll the file
+ * @item: the item for which it is polled; the caller has a reference on its
+ *	file
+ * @watch: its watch
+ * @shared: the watch is in the table, where the caller's item keeps it
+ *
+ * The queues may depend on the events and on the calling process (signalfd), so
+ * ->poll() is called for each item; the watch stays in queues in which it is
+ * already.  The file may remember the key, so each item is polled with its own.
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: what ->poll() answered, or
+ * -ENOSPC: too many wait queues;
+ * -ENOMEM: no memory.
+ */
+static __always_inline int dep_watch_queue(struct dep_item *item,
+					   struct dep_watch *watch, bool shared)
+{
+	struct dep_arming *arming = &item->inst->arming;
+	u16 answer;
+
+	lockdep_assert_held(&item->inst->mtx);
+	/* Only to check, as in dep_watch_ask(). */
+	might_sleep_if(IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP));
+	arming->watch = watch;
+	arming->shared = shared;
+	arming->err = 0;
+	arming->table._qproc = dep_watch_queue_on;
+	arming->table._key = dep_item_key(item);
+	answer = (__force u16)vfs_poll(item->file, &arming->table);
+	/* Other calls queue nothing. */
+	arming->table._qproc = NULL;
+	return unlikely(arming->err) ? arming->err : answer;
 }
 
 /**

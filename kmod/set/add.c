@@ -9,6 +9,7 @@
 #include "core/host.h"
 #include "core/item.h"
 #include "core/nest.h"
+#include "core/newitem.h"
 #include "core/trace.h"
 #include "files/filekind.h"
 #include "files/table.h"
@@ -25,64 +26,87 @@
 	(DEP_MODE_EXCLUSIVE | DEP_MODE_EDGE | DEP_MODE_TRUST | \
 	 DEP_MODE_TELL_CLOSED)
 
+/* What an add of a set does besides. */
+static noinline int interest_add_nest(struct dep_item *item,
+				      struct dep_instance *inner)
+{
+	struct dep_nest *nest = dep_nest_link(item->inst, inner);
+
+	if (IS_ERR(nest))
+		return PTR_ERR(nest);
+	dep_lone_of(item)->nest = nest;
+	item->mode |= DEP_MODE_NEST;
+	return 0;
+}
+
 /* Makes an item, up to the point where it is hooked; @alone: see there. */
 static __always_inline struct dep_item *
-interest_new_item(struct dep_instance *inst, struct file *file,
-		  const struct dep_change *ch, bool alone)
+interest_new_item(struct dep_instance *inst, struct file *file, int fd,
+		  u16 events, u32 mode, u64 data, bool alone)
 {
 	struct dep_instance *inner = dep_instance_of(file);
+	int (*join)(struct dep_item *item) = inst->sink->join;
 	bool plain = likely(dep_file_is_plain(file));
 	struct dep_item *item;
-	struct dep_nest *nest;
 	int err;
 
-	if ((!plain && dep_file_is_epoll(file)) || (inner && !inst->extended))
+	if (!plain && dep_file_is_epoll(file))
+		return ERR_PTR(-ELOOP);
+	if (unlikely(inner) && !inst->extended)
 		return ERR_PTR(-ELOOP);
 	/* It may shrink at this moment, but not grow: one plain instruction. */
-	if (data_race(READ_ONCE(inst->nr_items)) >= inst->room)
+	if (unlikely(data_race(READ_ONCE(inst->nr_items)) >= inst->room))
 		return ERR_PTR(-ENOSPC);
-	item = dep_item_new(inst, file, ch->fd, ch->events,
-			    alone && !inner && !inst->sink->join &&
+	item = dep_item_new(inst, file, fd, events,
+			    alone && likely(!inner && !join) &&
 			    !dep_fast_path_off && !dep_watch_exists(file));
 	if (IS_ERR(item))
 		return item;
-	item->mode = ch->mode | dep_item_poll_mode(inst, ch->mode);
+	item->mode = mode | dep_item_poll_mode(inst, mode);
 	if (!plain && dep_file_consumes(file))
 		item->mode |= DEP_MODE_KEEP;
-	item->data = ch->data;
+	item->data = data;
 	err = dep_owner_set(item);
-	if (!err && unlikely(inst->sink->join))
-		err = inst->sink->join(item);
-	if (err) {
+	if (unlikely(join) && !err)
+		err = join(item);
+	if (unlikely(inner) && !err)
+		err = interest_add_nest(item, inner);
+	if (unlikely(err)) {
 		dep_item_discard(item);
 		return ERR_PTR(err);
-	}
-	if (inner) {
-		nest = dep_nest_link(inst, inner);
-		if (IS_ERR(nest)) {
-			dep_item_discard(item);
-			return ERR_CAST(nest);
-		}
-		dep_lone_of(item)->nest = nest;
-		item->mode |= DEP_MODE_NEST;
 	}
 	return item;
 }
 
+/* The same, but it never gets a host. */
+static noinline struct dep_item *
+interest_new_lone(struct dep_instance *inst, struct file *file, int fd,
+		  u16 events, u32 mode, u64 data)
+{
+	return interest_new_item(inst, file, fd, events, mode, data, false);
+}
+
 /*
- * Puts an item into the list that dep_item_hook() did not take.  Most numbers
- * have no item, so it is not searched for before.  Beside items of other files,
- * another one is put there, which has no host.  Frees the item if it fails.
+ * Puts an item into the list that dep_item_hook_alone() did not take.  Most
+ * numbers have no item, so it is not searched for before.  Beside items of other
+ * files, another one is put there, which has no host.  Frees the item if it
+ * fails.
  */
 static noinline struct dep_item *
-interest_hook_other(struct dep_instance *inst, struct file *file,
-		    const struct dep_change *ch, struct dep_item *item, int err)
+interest_hook_other(struct file *file, struct dep_item *item, int err)
 {
-	if (err == -EEXIST && !dep_interest_find(inst, file, ch->fd)) {
+	struct dep_instance *inst = item->inst;
+	u16 events = item->events;
+	u32 mode = item->mode;
+	u64 data = item->data;
+	int fd = item->fd;
+
+	if (err == -EEXIST && !dep_interest_find(inst, file, fd)) {
 		/* One that has no host can stay: nothing is taken twice. */
 		if (dep_item_hosted(item)) {
 			dep_item_discard(item);
-			item = interest_new_item(inst, file, ch, false);
+			item = interest_new_lone(inst, file, fd, events, mode,
+						 data);
 			if (IS_ERR(item))
 				return item;
 		}
@@ -94,50 +118,61 @@ interest_hook_other(struct dep_instance *inst, struct file *file,
 	return ERR_PTR(err);
 }
 
-static __always_inline int interest_add(struct dep_instance *inst,
-					struct file *file,
-					const struct dep_change *ch)
+/* Takes out an item whose file could not be watched. */
+static noinline int interest_undo(struct dep_item *item, int err)
 {
-	bool searched = false;
+	struct dep_instance *inst = item->inst;
+
+	/* The caller has the file and M is held: the item is still hooked. */
+	spin_lock_irq(&inst->lock);
+	dep_item_unhook(item);
+	spin_unlock_irq(&inst->lock);
+	dep_item_drop(item, false);
+	return err;
+}
+
+static noinline void interest_post_added(struct dep_item *item, u16 ready)
+{
+	struct dep_instance *inst = item->inst;
+
+	spin_lock_irq(&inst->lock);
+	dep_item_post(item, ready, false);
+	spin_unlock_irq(&inst->lock);
+}
+
+static __always_inline int interest_add(struct dep_instance *inst,
+					struct file *file, int fd, u16 events,
+					u32 mode, u64 data)
+{
 	struct dep_item *item;
-	u16 ready;
-	int err;
+	int answer, err;
 
 	/* What an item takes in a signal set goes back only after a while. */
-	if (unlikely(inst->onesig) && dep_interest_find(inst, file, ch->fd))
+	if (unlikely(inst->onesig) && dep_interest_find(inst, file, fd))
 		return -EEXIST;
-	while (IS_ERR(item = interest_new_item(inst, file, ch, true))) {
+	item = interest_new_item(inst, file, fd, events, mode, data, true);
+	if (IS_ERR(item)) {
 		/* It may be there already, or a stale one may take the room. */
-		if (dep_interest_find(inst, file, ch->fd))
+		if (dep_interest_find(inst, file, fd))
 			return -EEXIST;
-		if (searched)
-			return PTR_ERR(item);
-		searched = true;
-	}
-	err = dep_item_hook(item, true);
-	if (unlikely(err)) {
-		item = interest_hook_other(inst, file, ch, item, err);
+		item = interest_new_lone(inst, file, fd, events, mode, data);
 		if (IS_ERR(item))
 			return PTR_ERR(item);
 	}
-	err = dep_watch_attach(item, &ready);
-
-	/* The file is ours and M is held: the item is still hooked. */
+	err = dep_item_hook_alone(item);
 	if (unlikely(err)) {
-		spin_lock_irq(&inst->lock);
-		dep_item_unhook(item);
-		spin_unlock_irq(&inst->lock);
-		dep_item_drop(item, false);
-		return err;
+		item = interest_hook_other(file, item, err);
+		if (IS_ERR(item))
+			return PTR_ERR(item);
 	}
+	answer = dep_watch_attach(item);
+	if (unlikely(answer < 0))
+		return interest_undo(item, answer);
 	inst->stats.adds++;
 	trace_devepoll_add(item);
 	/* Often there is nothing to post, and L is not needed again. */
-	if (ready & ch->events) {
-		spin_lock_irq(&inst->lock);
-		dep_item_post(item, ready, false);
-		spin_unlock_irq(&inst->lock);
-	}
+	if (answer & events)
+		interest_post_added(item, answer);
 	return 0;
 }
 
@@ -145,7 +180,10 @@ static __always_inline int interest_add(struct dep_instance *inst,
  * dep_interest_add() - add a file
  * @inst: the instance
  * @file: the file, on which the caller has a reference
- * @ch: the number, and the events asked for
+ * @fd: the number
+ * @events: the poll events asked for
+ * @mode: DEP_MODE_*
+ * @data: the user data
  *
  * What is ready already is posted.
  *
@@ -153,43 +191,47 @@ static __always_inline int interest_add(struct dep_instance *inst,
  * Return: as dep_interest_set() for an fd that is added, or
  * -EEXIST: it has an item of this number and file.
  */
-int dep_interest_add(struct dep_instance *inst, struct file *file,
-		     const struct dep_change *ch)
+int dep_interest_add(struct dep_instance *inst, struct file *file, int fd,
+		     u16 events, u32 mode, u64 data)
 {
-	return interest_add(inst, file, ch);
+	return interest_add(inst, file, fd, events, mode, data);
 }
 
 /* May EPOLLEXCLUSIVE be combined with the rest? */
-static bool interest_may_exclude(const struct file *file,
-				 const struct dep_change *ch)
+static noinline bool interest_may_exclude(const struct file *file, u16 events,
+					  u32 mode)
 {
 	return !dep_instance_of(file) && !dep_file_is_epoll(file) &&
-	       !ch->odd && !(ch->events & ~DEP_EXCLUSIVE_EVENTS) &&
-	       !(ch->mode & ~DEP_EXCLUSIVE_MODES);
+	       !(events & ~DEP_EXCLUSIVE_EVENTS) &&
+	       !(mode & ~DEP_EXCLUSIVE_MODES);
 }
 
 /**
  * dep_interest_add_fd() - add an fd, as EPOLL_CTL_ADD does
  * @inst: the instance
- * @ch: the number, and what is asked for
+ * @fd: the number
+ * @events: the poll events asked for
+ * @mode: DEP_MODE_*
+ * @data: the user data
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: as dep_interest_change().
  */
-int dep_interest_add_fd(struct dep_instance *inst, const struct dep_change *ch)
+int dep_interest_add_fd(struct dep_instance *inst, int fd, u16 events, u32 mode,
+			u64 data)
 {
-	struct fd f = fdget(ch->fd);
+	struct fd f = fdget(fd);
 	int err;
 
 	lockdep_assert_held(&inst->mtx);
 	if (unlikely(!fd_file(f)))
 		return -EBADF;
 	err = dep_check_file(inst, fd_file(f));
-	if (unlikely(ch->mode & DEP_MODE_EXCLUSIVE) && !err &&
-	    !interest_may_exclude(fd_file(f), ch))
+	if (unlikely(mode & DEP_MODE_EXCLUSIVE) && !err &&
+	    !interest_may_exclude(fd_file(f), events, mode))
 		err = -EINVAL;
 	if (likely(!err))
-		err = interest_add(inst, fd_file(f), ch);
+		err = interest_add(inst, fd_file(f), fd, events, mode, data);
 	fdput(f);
 	return err;
 }

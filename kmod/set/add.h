@@ -3,12 +3,14 @@
 #ifndef DEVEPOLL_ADD_H
 #define DEVEPOLL_ADD_H
 
-struct dep_change;
+#include <linux/types.h>
+
 struct dep_instance;
 struct file;
 
-int dep_interest_add(struct dep_instance *inst, struct file *file,
-		     const struct dep_change *ch);
-int dep_interest_add_fd(struct dep_instance *inst, const struct dep_change *ch);
+int dep_interest_add(struct dep_instance *inst, struct file *file, int fd,
+		     u16 events, u32 mode, u64 data);
+int dep_interest_add_fd(struct dep_instance *inst, int fd, u16 events, u32 mode,
+			u64 data);
 
 #endif /* DEVEPOLL_ADD_H */

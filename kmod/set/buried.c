@@ -3,8 +3,8 @@
 #include <linux/compiler.h>
 #include <linux/err.h>
 
-#include "core/host.h"
 #include "core/item.h"
+#include "core/newitem.h"
 #include "core/trace.h"
 #include "set/buried.h"
 #include "set/interest.h"

@@ -207,17 +207,18 @@ static __always_inline int interest_modify(struct dep_instance *inst,
 static int interest_set_file(struct dep_instance *inst, struct file *file,
 			     int fd, u16 events)
 {
-	const struct dep_change ch = { .fd = fd, .events = events };
-	struct dep_item *item;
+	struct dep_item *item = NULL;
 
-	item = dep_interest_find(inst, file, fd);
+	/* With M held, there is none if there was none. */
+	if (data_race(READ_ONCE(inst->nr_items)))
+		item = dep_interest_find(inst, file, fd);
 	if (item)
 		return interest_change(item, events);
 	/*
 	 * A file that can't be polled counts, as in 2001: to poll(2) it is
 	 * always ready, and that is posted now and never again.
 	 */
-	return dep_interest_add(inst, file, &ch);
+	return dep_interest_add(inst, file, fd, events, 0, 0);
 }
 
 /**
@@ -319,7 +320,8 @@ int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch)
 	lockdep_assert_held(&inst->mtx);
 	switch (ch->op) {
 	case DEVEPOLL_ADD:
-		return dep_interest_add_fd(inst, ch);
+		return dep_interest_add_fd(inst, ch->fd, ch->events, ch->mode,
+					   ch->data);
 	case DEVEPOLL_MOD:
 		return dep_interest_modify(inst, ch->fd, ch->events, ch->mode,
 					   ch->data);

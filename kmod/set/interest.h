@@ -12,7 +12,6 @@
  * @events: the poll events asked for
  * @mode: DEP_MODE_*
  * @data: the user data
- * @odd: there were unknown bits, which only EPOLLEXCLUSIVE refuses
  */
 struct dep_change {
 	u16 op;
@@ -20,7 +19,6 @@ struct dep_change {
 	u16 events;
 	u32 mode;
 	u64 data;
-	bool odd;
 };
 
 void dep_item_drop(struct dep_item *item, bool tell);

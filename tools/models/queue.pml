@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * How an add sees without the bucket's lock that the watch is in the wait queue
- * already: kmod/files/waitqueue.c and table.c.  Banner of kmod/core/instance.h,
+ * already: kmod/files/waitqueue.c and attach.c.  Banner of kmod/core/instance.h,
  * Handshakes with the outside.
  *
  * Item 2 is on a watch that is in the table, but in no wait queue yet, or no
@@ -50,7 +50,7 @@ byte polling;
 #define lock(l)		atomic { !l -> l = 1 }
 #define unlock(l)	l = 0
 
-/* queue_on() with B, and wait_arm() */
+/* arming_queue_on(), with B, and wait_arm() */
 inline queue_on_locked()
 {
 	lock(B);
