@@ -61,18 +61,14 @@ struct dep_item **dep_fdmap_enter_few(struct dep_fdmap *map, unsigned int fd)
 	return &few->item;
 }
 
-/* dep_fdmap_erase() in a map without leaves. */
-static noinline void fdmap_erase_few(struct dep_fdmap *map, unsigned int fd)
+/* Puts the last of the first few where a place became free before it. */
+void dep_fdmap_close_gap(struct dep_fdmap *map, struct dep_few *gap)
 {
-	struct dep_few *few = &map->few[fdmap_few(map, fd)], *last;
+	struct dep_few *last = gap + 1, *end = map->few + DEP_FDMAP_FEW;
 
-	if (--few->used)
-		return;
-	/* The last takes its place. */
-	last = map->few + DEP_FDMAP_FEW - 1;
-	while (last > few && !last->used)
-		last--;
-	*few = *last;
+	while (last + 1 < end && last[1].used)
+		last++;
+	*gap = *last;
 	*last = (struct dep_few) {};
 }
 
@@ -95,7 +91,7 @@ static struct dep_leaf *fdmap_cut(struct dep_fdmap *map, u32 nr)
 }
 
 /* Keeps this empty leaf, and gives up the one that was kept until now. */
-static noinline struct dep_leaf *fdmap_spare(struct dep_fdmap *map, u32 nr)
+struct dep_leaf *dep_fdmap_spare(struct dep_fdmap *map, u32 nr)
 {
 	u32 old = map->spare;
 	struct dep_leaf *leaf;
@@ -111,28 +107,6 @@ static noinline struct dep_leaf *fdmap_spare(struct dep_fdmap *map, u32 nr)
 struct dep_item **dep_fdmap_place_few(struct dep_fdmap *map, unsigned int fd)
 {
 	return &map->few[fdmap_few(map, fd)].item;
-}
-
-/**
- * dep_fdmap_erase() - discount an item that was taken off its number
- * @map: the map; L is held
- * @fd: the number
- *
- * One empty leaf may stay, so that a set with one fd does not allocate at each
- * add.
- *
- * Return: memory that is not needed any more, for dep_fdmap_free_leaf() once L
- * is released; or NULL.
- */
-struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd)
-{
-	struct dep_leaf *leaf = dep_fdmap_leaf(map, fd);
-
-	if (unlikely(!leaf)) {
-		fdmap_erase_few(map, fd);
-		return NULL;
-	}
-	return --leaf->used ? NULL : fdmap_spare(map, fd >> DEP_LEAF_SHIFT);
 }
 
 /**

@@ -16,6 +16,7 @@
 #define DEVEPOLL_FDMAP_H
 
 #include <linux/bits.h>
+#include <linux/container_of.h>
 #include <linux/nospec.h>
 #include <linux/types.h>
 
@@ -104,6 +105,25 @@ struct dep_item *dep_fdmap_find_few(const struct dep_fdmap *map,
 				    unsigned int fd);
 struct dep_item **dep_fdmap_enter_few(struct dep_fdmap *map, unsigned int fd);
 struct dep_item **dep_fdmap_place_few(struct dep_fdmap *map, unsigned int fd);
+void dep_fdmap_close_gap(struct dep_fdmap *map, struct dep_few *gap);
+struct dep_leaf *dep_fdmap_spare(struct dep_fdmap *map, u32 nr);
+
+/**
+ * dep_fdmap_find_in() - find the first item of a number whose leaf is known
+ * @map: the map; L is held
+ * @leaf: dep_fdmap_leaf() of the number
+ * @fd: the number, any value
+ *
+ * Return: the item, or NULL.
+ */
+static inline struct dep_item *dep_fdmap_find_in(const struct dep_fdmap *map,
+						 const struct dep_leaf *leaf,
+						 unsigned int fd)
+{
+	if (likely(leaf))
+		return leaf->items[fd % DEP_LEAF_SIZE];
+	return map->nr_branches ? NULL : dep_fdmap_find_few(map, fd);
+}
 
 /**
  * dep_fdmap_find() - find the first item of a number
@@ -115,11 +135,7 @@ struct dep_item **dep_fdmap_place_few(struct dep_fdmap *map, unsigned int fd);
 static inline struct dep_item *dep_fdmap_find(const struct dep_fdmap *map,
 					      unsigned int fd)
 {
-	struct dep_leaf *leaf = dep_fdmap_leaf(map, fd);
-
-	if (likely(leaf))
-		return leaf->items[fd % DEP_LEAF_SIZE];
-	return map->nr_branches ? NULL : dep_fdmap_find_few(map, fd);
+	return dep_fdmap_find_in(map, dep_fdmap_leaf(map, fd), fd);
 }
 
 /**
@@ -147,17 +163,46 @@ static inline struct dep_item **dep_fdmap_enter(struct dep_fdmap *map,
 /**
  * dep_fdmap_place() - find the place of a number that has an item
  * @map: the map; L is held
+ * @leaf: dep_fdmap_leaf() of the number
  * @fd: the number
  *
  * Return: where its first item stands.
  */
 static inline struct dep_item **dep_fdmap_place(struct dep_fdmap *map,
+						struct dep_leaf *leaf,
 						unsigned int fd)
 {
-	struct dep_leaf *leaf = dep_fdmap_leaf(map, fd);
-
 	return likely(leaf) ? &leaf->items[fd % DEP_LEAF_SIZE] :
 			      dep_fdmap_place_few(map, fd);
+}
+
+/**
+ * dep_fdmap_erase() - discount an item that was taken off its number
+ * @map: the map; L is held
+ * @leaf: dep_fdmap_leaf() of the number
+ * @fd: the number
+ * @place: dep_fdmap_place() of the number
+ *
+ * One empty leaf may stay, so that a set with one fd does not allocate at each
+ * add.
+ *
+ * Return: memory that is not needed any more, for dep_fdmap_free_leaf() once L
+ * is released; or NULL.
+ */
+static inline struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map,
+					       struct dep_leaf *leaf,
+					       unsigned int fd,
+					       struct dep_item **place)
+{
+	struct dep_few *few;
+
+	if (likely(leaf))
+		return --leaf->used ? NULL :
+				      dep_fdmap_spare(map, fd >> DEP_LEAF_SHIFT);
+	few = container_of(place, struct dep_few, item);
+	if (!--few->used && few < map->few + DEP_FDMAP_FEW - 1 && few[1].used)
+		dep_fdmap_close_gap(map, few);
+	return NULL;
 }
 
 void dep_fdmap_recharge(struct dep_fdmap *map, u32 charge,
@@ -181,7 +226,6 @@ static inline void dep_fdmap_settle(struct dep_fdmap *map, u32 nr_items,
 		dep_fdmap_recharge(map, charge, user);
 }
 
-struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map, unsigned int fd);
 void dep_fdmap_free_leaf(struct dep_leaf *leaf);
 struct dep_item *dep_fdmap_next(const struct dep_fdmap *map, unsigned int *fd);
 int dep_fdmap_grow(struct dep_fdmap *map, unsigned int fd, spinlock_t *lock);

@@ -38,8 +38,7 @@ static int item_insert(struct dep_item *item, bool alone)
 	if (!first)
 		return -EAGAIN;
 	if (unlikely(*first) && (alone || item_has_many_peers(*first))) {
-		/* The number has other items, so no memory comes back. */
-		dep_fdmap_erase(&inst->interest, item->fd);
+		dep_item_enter_not(item, first);
 		return alone ? -EEXIST : -ENOSPC;
 	}
 	/* One with a host is alone. */
@@ -81,18 +80,18 @@ int dep_item_hook(struct dep_item *item, bool alone)
 }
 
 /* Undoes item_insert(). */
-static void item_extract(struct dep_item *item)
+static __always_inline void item_extract(struct dep_item *item,
+					 struct dep_leaf *leaf)
 {
 	struct dep_fdmap *map = &item->inst->interest;
 	unsigned int fd = item->fd;
-	struct dep_leaf *leaf;
-	struct dep_item **at;
+	struct dep_item **first, **at;
 
-	at = dep_fdmap_place(map, fd);
-	while (unlikely(*at != item))
-		at = &dep_lone_of(*at)->peer;
+	first = dep_fdmap_place(map, leaf, fd);
+	for (at = first; unlikely(*at != item); at = &dep_lone_of(*at)->peer)
+		;
 	*at = dep_item_peer(item);
-	leaf = dep_fdmap_erase(map, fd);
+	leaf = dep_fdmap_erase(map, leaf, fd, first);
 	if (unlikely(leaf)) {
 		item->leaf = leaf;
 		item->cut = true;
@@ -100,15 +99,16 @@ static void item_extract(struct dep_item *item)
 }
 
 /**
- * dep_item_unhook() - take an item out of its interest list
+ * dep_item_unhook_from() - take an item out of its interest list
  * @item: an item that can't be freed meanwhile; its instance is locked
+ * @leaf: dep_fdmap_leaf() of its number
  *
  * After this no event is posted for the item and none is pending.  The user is
  * uncharged here, where the instance is sure to exist.
  *
  * Return: true if the caller owns the item now, false if somebody else does.
  */
-bool dep_item_unhook(struct dep_item *item)
+bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf)
 {
 	struct dep_instance *inst = item->inst;
 
@@ -120,7 +120,7 @@ bool dep_item_unhook(struct dep_item *item)
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	WRITE_ONCE(item->events, 0);
 	dep_owner_leave(inst, item->owner);
-	item_extract(item);
+	item_extract(item, leaf);
 	item->handover = item->chosen;
 	dep_item_unlist(item);
 	inst->sink->forget(inst, item);

@@ -369,9 +369,21 @@ static inline s64 dep_item_charge(const struct dep_item *item)
 }
 
 int dep_item_hook(struct dep_item *item, bool alone);
-bool dep_item_unhook(struct dep_item *item);
+bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf);
 struct dep_leaf *dep_item_close(struct dep_item *item);
 void dep_item_bury(struct dep_item *item);
 void dep_item_post(struct dep_item *item, u16 events, bool taking);
+
+/**
+ * dep_item_unhook() - dep_item_unhook_from() by a caller that knows no leaf
+ * @item: an item that can't be freed meanwhile; its instance is locked
+ *
+ * Return: as dep_item_unhook_from().
+ */
+static inline bool dep_item_unhook(struct dep_item *item)
+{
+	return dep_item_unhook_from(item, dep_fdmap_leaf(&item->inst->interest,
+							 item->fd));
+}
 
 #endif /* DEVEPOLL_ITEM_H */

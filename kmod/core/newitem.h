@@ -102,6 +102,20 @@ static __always_inline void dep_item_enter(struct dep_item *item,
 }
 
 /**
+ * dep_item_enter_not() - takes dep_fdmap_enter() back
+ * @item: the item; its instance is locked
+ * @first: what dep_fdmap_enter() returned
+ */
+static inline void dep_item_enter_not(const struct dep_item *item,
+				      struct dep_item **first)
+{
+	struct dep_fdmap *map = &item->inst->interest;
+
+	/* The number has other items, so no memory comes back. */
+	dep_fdmap_erase(map, dep_fdmap_leaf(map, item->fd), item->fd, first);
+}
+
+/**
  * dep_item_hook_alone() - dep_item_hook() of an item that is to be alone
  * @item: as for dep_item_hook()
  *
@@ -122,9 +136,8 @@ static __always_inline int dep_item_hook_alone(struct dep_item *item)
 		spin_unlock_irq(&inst->lock);
 		return 0;
 	}
-	/* The number has other items, so no memory comes back. */
 	if (first)
-		dep_fdmap_erase(&inst->interest, item->fd);
+		dep_item_enter_not(item, first);
 	spin_unlock_irq(&inst->lock);
 	return first ? -EEXIST : dep_item_hook(item, true);
 }

@@ -40,15 +40,17 @@ void dep_item_drop(struct dep_item *item, bool tell)
 static __always_inline struct dep_item *
 interest_unhook(struct dep_instance *inst, int fd)
 {
+	struct dep_leaf *leaf;
 	struct dep_item *item;
 
 	lockdep_assert_held(&inst->mtx);
 	spin_lock_irq(&inst->lock);
-	item = dep_owner_claim(dep_fdmap_find(&inst->interest, fd));
+	leaf = dep_fdmap_leaf(&inst->interest, fd);
+	item = dep_owner_claim(dep_fdmap_find_in(&inst->interest, leaf, fd));
 	if (item) {
 		trace_devepoll_remove(item);
 		inst->stats.dels++;
-		dep_item_unhook(item);
+		dep_item_unhook_from(item, leaf);
 	}
 	spin_unlock_irq(&inst->lock);
 	return item;
