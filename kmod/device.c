@@ -135,9 +135,9 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 
 	if (!dep_access_allows(file, cmd))
 		return -EBADF;
-	ret = dep_classic_ioctl(file->private_data, cmd, arg);
+	ret = dep_extended_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY)
-		ret = dep_extended_ioctl(file, cmd, arg);
+		ret = dep_classic_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_ring_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)

@@ -15,43 +15,37 @@
 #include "faces/bind.h"
 #include "faces/changes.h"
 #include "faces/words.h"
+#include "set/add.h"
 #include "set/control.h"
 #include "set/interest.h"
 
-static int change_from_user(struct dep_change *ch,
-			    const struct devepoll_change *from)
+/* Makes a change as it was read: its members are what the program wrote. */
+static __always_inline int change_apply(struct dep_instance *inst,
+					const struct devepoll_change *from)
 {
 	u32 known = DEP_CHANGE_EVENTS | DEP_CHANGE_MODES |
 		    (__force u32)EPOLLWAKEUP;
+	u32 events, mode;
 
-	*ch = (struct dep_change) {
-		.op = from->op,
-		.fd = from->fd,
-		.data = from->data,
-	};
 	if (from->op == DEVEPOLL_DEL)
-		return from->flags ? -EINVAL : 0;
+		return from->flags ? -EINVAL :
+		       dep_interest_change(inst, DEVEPOLL_DEL, from->fd, 0, 0,
+					   from->data);
 	if (from->events & ~known ||
 	    from->flags & ~(DEVEPOLL_TELL_CLOSED | DEVEPOLL_TRUST))
 		return -EINVAL;
 	if (from->flags & DEVEPOLL_TRUST &&
 	    !(from->events & (__force u32)EPOLLET))
 		return -EINVAL;
-	ch->events = (from->events & DEP_CHANGE_EVENTS) | DEP_CHANGE_ALWAYS;
-	ch->mode = (from->events & DEP_CHANGE_MODES) | from->flags;
-	return 0;
-}
-
-static int change_apply(struct dep_instance *inst,
-			const struct devepoll_change *from)
-{
-	struct dep_change ch;
-	int err;
-
-	err = change_from_user(&ch, from);
-	if (!err)
-		err = dep_change_check(inst, &ch);
-	return err ? err : dep_interest_change(inst, &ch);
+	events = (from->events & DEP_CHANGE_EVENTS) | DEP_CHANGE_ALWAYS;
+	mode = (from->events & DEP_CHANGE_MODES) | from->flags;
+	if (dep_change_check(inst, mode))
+		return -EINVAL;
+	if (likely(from->op == DEVEPOLL_ADD))
+		return dep_interest_add_fd(inst, from->fd, events, mode,
+					   from->data);
+	return dep_interest_change(inst, from->op, from->fd, events, mode,
+				   from->data);
 }
 
 /* Reads changes in the size that the program knows. */
@@ -74,18 +68,91 @@ static int changes_read(struct devepoll_change *batch, u64 address, u32 nr,
 	return 0;
 }
 
-static int change_tell(u64 address, int result)
+/* Writes that @nr changes were not made: so their results can be written. */
+static __always_inline int changes_cancel(u64 address, u32 nr, u32 size)
 {
-	struct devepoll_change __user *to = u64_to_user_ptr(address);
+	char __user *to = u64_to_user_ptr(address);
+	u32 i;
 
-	return put_user(result, &to->result);
+	if (!user_write_access_begin(to, nr * size))
+		return -EFAULT;
+	to += offsetof(struct devepoll_change, result);
+	for (i = 0; i < nr; i++)
+		unsafe_put_user(-ECANCELED, (s32 __user *)(to + i * size),
+				efault);
+	user_write_access_end();
+	return 0;
+
+efault:
+	user_write_access_end();
+	return -EFAULT;
+}
+
+/* Writes the results of @nr changes. */
+static __always_inline int changes_tell(u64 address, u32 nr, u32 size,
+					const struct devepoll_change *batch)
+{
+	char __user *to = u64_to_user_ptr(address);
+	u32 i;
+
+	if (!user_write_access_begin(to, nr * size))
+		return -EFAULT;
+	to += offsetof(struct devepoll_change, result);
+	for (i = 0; i < nr; i++)
+		unsafe_put_user(batch[i].result, (s32 __user *)(to + i * size),
+				efault);
+	user_write_access_end();
+	return 0;
+
+efault:
+	user_write_access_end();
+	return -EFAULT;
+}
+
+/* What dep_changes_apply() does for a single change. */
+static __always_inline int changes_apply_one(struct dep_instance *inst,
+					     struct dep_changes *changes)
+{
+	struct devepoll_change __user *user;
+	struct devepoll_change ch DEP_UNINITIALIZED;
+	int err, result;
+
+	user = u64_to_user_ptr(changes->address);
+	if (!user_access_begin(user, sizeof(*user)))
+		return -EFAULT;
+	unsafe_get_user(ch.op, &user->op, efault);
+	unsafe_get_user(ch.flags, &user->flags, efault);
+	unsafe_get_user(ch.fd, &user->fd, efault);
+	unsafe_get_user(ch.events, &user->events, efault);
+	unsafe_get_user(ch.data, &user->data, efault);
+	unsafe_put_user(-ECANCELED, &user->result, efault);
+	user_access_end();
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, changes->signals);
+	if (likely(!err)) {
+		result = change_apply(inst, &ch);
+		dep_bind_end(inst, !result);
+	}
+	mutex_unlock(&inst->mtx);
+	if (unlikely(err))
+		return err;
+	changes->failed = !!result;
+	changes->tried = 1;
+	/* It was made, whatever has become of the memory. */
+	(void)put_user(result, &user->result);
+	return 0;
+
+efault:
+	user_access_end();
+	return -EFAULT;
 }
 
 /*
  * Makes @nr changes, which the program's memory must allow to read and to
  * write.  To find out, it writes their results before it makes them.
  */
-static int changes_apply_batch(struct dep_instance *inst,
+static noinline int changes_apply_batch(struct dep_instance *inst,
 			       struct dep_changes *changes, u32 nr)
 {
 	u64 first = changes->address + (u64)changes->tried * changes->size;
@@ -97,10 +164,8 @@ static int changes_apply_batch(struct dep_instance *inst,
 	err = changes_read(batch, first, nr, changes->size);
 	if (err)
 		return err;
-	for (i = 0; i < nr; i++) {
-		if (change_tell(first + (u64)i * changes->size, -ECANCELED))
-			return -EFAULT;
-	}
+	if (changes_cancel(first, nr, changes->size))
+		return -EFAULT;
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
 	err = dep_bind_begin(inst, changes->signals);
@@ -116,12 +181,7 @@ static int changes_apply_batch(struct dep_instance *inst,
 		return err;
 	changes->failed += failed;
 	changes->tried += nr;
-	for (i = 0; i < nr; i++) {
-		if (change_tell(first + (u64)i * changes->size,
-				batch[i].result))
-			return -EFAULT;
-	}
-	return 0;
+	return changes_tell(first, nr, changes->size, batch);
 }
 
 /**
@@ -144,6 +204,9 @@ int dep_changes_apply(struct dep_instance *inst, struct dep_changes *changes)
 	u32 left, batch = DEP_WRITE_BATCH;
 	int err = 0;
 
+	if (changes->nr == 1 && likely(changes->size ==
+				       sizeof(struct devepoll_change)))
+		return changes_apply_one(inst, changes);
 	while ((left = changes->nr - changes->tried)) {
 		u32 before = changes->tried;
 

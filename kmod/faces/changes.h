@@ -8,6 +8,8 @@
 #include <linux/eventpoll.h>
 #include <linux/types.h>
 
+#include <linux/devepoll.h>
+
 #include "core/item.h"
 #include "set/interest.h"
 
@@ -40,17 +42,19 @@ struct dep_changes {
 
 /**
  * dep_change_from_epoll() - convert a change in the form of epoll_ctl(2)
- * @ch: out: all but the operation and the fd
+ * @ch: the operation and the fd; out: the rest
  * @events: the events and modes; only EPOLLEXCLUSIVE refuses unknown bits
  * @data: the user data
  */
-static inline void dep_change_from_epoll(struct dep_change *ch, u32 events,
-					 u64 data)
+static __always_inline void dep_change_from_epoll(struct dep_change *ch,
+						  u32 events, u64 data)
 {
 	ch->data = data;
 	ch->mode = events & DEP_CHANGE_MODES;
 	ch->events = (events & DEP_CHANGE_EVENTS) | DEP_CHANGE_ALWAYS;
-	if (unlikely(events & (__force u32)EPOLLEXCLUSIVE) &&
+	/* A MOD refuses it with all bits. */
+	if (ch->op == DEVEPOLL_ADD &&
+	    unlikely(events & (__force u32)EPOLLEXCLUSIVE) &&
 	    events & ~(DEP_CHANGE_EVENTS | DEP_CHANGE_MODES |
 		       (__force u32)EPOLLWAKEUP))
 		ch->mode |= DEP_MODE_ODD;
@@ -59,7 +63,7 @@ static inline void dep_change_from_epoll(struct dep_change *ch, u32 events,
 /**
  * dep_change_check() - may the set have such a change?
  * @inst: the instance; dep_instance.mtx is held
- * @ch: the change
+ * @mode: DEP_MODE_*: what it asks for
  *
  * A signal carries no more than the fd and the events.
  *
@@ -67,9 +71,9 @@ static inline void dep_change_from_epoll(struct dep_change *ch, u32 events,
  * -EINVAL: a mode that a signal set does not have.
  */
 static inline int dep_change_check(const struct dep_instance *inst,
-				   const struct dep_change *ch)
+				   u32 mode)
 {
-	return unlikely(inst->onesig) && ch->mode & ~DEP_MODE_EDGE ?
+	return unlikely(inst->onesig) && mode & ~DEP_MODE_EDGE ?
 	       -EINVAL : 0;
 }
 

@@ -102,7 +102,8 @@ static __always_inline int apply(struct dep_instance *inst,
 		if (*gone)
 			return 0;
 	}
-	return dep_interest_change(inst, ch);
+	return dep_interest_change(inst, ch->op, ch->fd, ch->events, ch->mode,
+				   ch->data);
 }
 
 /* The same if this may be the first use of the set, or it is a signal set. */
@@ -114,7 +115,7 @@ static __always_inline int apply_unsettled(struct dep_instance *inst,
 
 	if (err)
 		return err;
-	err = dep_change_check(inst, ch);
+	err = dep_change_check(inst, ch->mode);
 	if (!err)
 		err = apply(inst, ch, op, gone);
 	dep_bind_end(inst, !err);
@@ -161,10 +162,10 @@ static __always_inline int fast_ctl(struct dep_instance *inst, u16 op,
 {
 	struct dep_change ch DEP_UNINITIALIZED;
 
-	if (read_event(&ch, u64_to_user_ptr(address)))
-		return -EFAULT;
 	ch.op = op;
 	ch.fd = fd;
+	if (read_event(&ch, u64_to_user_ptr(address)))
+		return -EFAULT;
 	return make_change(inst, &ch, op);
 }
 

@@ -305,7 +305,11 @@ static int interest_refuse(struct dep_instance *inst, int fd)
 /**
  * dep_interest_change() - change a set of the extended interface
  * @inst: the instance
- * @ch: the change; its bits are known ones
+ * @op: DEVEPOLL_ADD, DEVEPOLL_MOD or DEVEPOLL_DEL, or an unknown one
+ * @fd: the number
+ * @events: the poll events asked for
+ * @mode: DEP_MODE_*
+ * @data: the user data
  *
  * A number that no longer names the file with which it was added is not in the
  * set, but the process that added it can still remove it.  An item that another
@@ -315,20 +319,19 @@ static int interest_refuse(struct dep_instance *inst, int fd)
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0, or a result of struct devepoll_change.
  */
-int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch)
+int dep_interest_change(struct dep_instance *inst, u16 op, int fd, u16 events,
+			u32 mode, u64 data)
 {
 	lockdep_assert_held(&inst->mtx);
-	switch (ch->op) {
+	switch (op) {
 	case DEVEPOLL_ADD:
-		return dep_interest_add_fd(inst, ch->fd, ch->events, ch->mode,
-					   ch->data);
+		return dep_interest_add_fd(inst, fd, events, mode, data);
 	case DEVEPOLL_MOD:
-		return dep_interest_modify(inst, ch->fd, ch->events, ch->mode,
-					   ch->data);
+		return dep_interest_modify(inst, fd, events, mode, data);
 	case DEVEPOLL_DEL:
 		/* It can go, whatever the number names now. */
-		return dep_interest_remove(inst, ch->fd) ? 0 :
-		       interest_remove_none(inst, ch->fd);
+		return dep_interest_remove(inst, fd) ? 0 :
+		       interest_remove_none(inst, fd);
 	}
-	return interest_refuse(inst, ch->fd);
+	return interest_refuse(inst, fd);
 }

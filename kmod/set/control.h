@@ -5,11 +5,10 @@
 
 #include "core/instance.h"
 
-struct dep_change;
-
 int dep_interest_set(struct dep_instance *inst, int fd, u16 events);
 int dep_interest_modify(struct dep_instance *inst, int fd, u16 events, u32 mode,
 			u64 data);
-int dep_interest_change(struct dep_instance *inst, const struct dep_change *ch);
+int dep_interest_change(struct dep_instance *inst, u16 op, int fd, u16 events,
+			u32 mode, u64 data);
 
 #endif /* DEVEPOLL_CONTROL_H */
