@@ -15,6 +15,7 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "faces/classic.h"
+#include "faces/words.h"
 #include "set/control.h"
 #include "set/waiting.h"
 #include "set/interest.h"
@@ -85,7 +86,7 @@ static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
 ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count)
 {
-	struct pollfd batch[DEP_WRITE_BATCH] DEP_UNINITIALIZED;
+	struct pollfd batch[DEP_WRITE_BATCH] __aligned(8) DEP_UNINITIALIZED;
 	ssize_t done = 0;
 	size_t i, size;
 
@@ -100,7 +101,7 @@ ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 	while (count) {
 		size = min(count, sizeof(batch));
 		/* Before mtx: nothing may wait for mmap_lock under it. */
-		if (copy_from_user(batch, buf, size))
+		if (dep_words_from_user((u64 *)batch, size, buf, size))
 			return -EFAULT;
 		if (mutex_lock_killable(&inst->mtx))
 			return done ? done : -EINTR;
@@ -113,7 +114,7 @@ ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 		mutex_unlock(&inst->mtx);
 		buf += size;
 		count -= size;
-		if (fatal_signal_pending(current))
+		if (!count || fatal_signal_pending(current))
 			break;
 		cond_resched();
 	}
