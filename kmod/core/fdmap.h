@@ -198,7 +198,7 @@ static inline struct dep_leaf *dep_fdmap_erase(struct dep_fdmap *map,
 
 	if (likely(leaf))
 		return --leaf->used ? NULL :
-				      dep_fdmap_spare(map, fd >> DEP_LEAF_SHIFT);
+		       dep_fdmap_spare(map, fd >> DEP_LEAF_SHIFT);
 	few = container_of(place, struct dep_few, item);
 	if (!--few->used && few < map->few + DEP_FDMAP_FEW - 1 && few[1].used)
 		dep_fdmap_close_gap(map, few);

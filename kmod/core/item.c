@@ -11,7 +11,6 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/newitem.h"
 #include "core/owners.h"
 #include "core/pending.h"
 #include "core/relay.h"
@@ -38,13 +37,19 @@ static int item_insert(struct dep_item *item, bool alone)
 	if (!first)
 		return -EAGAIN;
 	if (unlikely(*first) && (alone || item_has_many_peers(*first))) {
-		dep_item_enter_not(item, first);
+		/* The number has other items, so no memory comes back. */
+		dep_fdmap_erase(&inst->interest,
+				dep_fdmap_leaf(&inst->interest, item->fd),
+				item->fd, first);
 		return alone ? -EEXIST : -ENOSPC;
 	}
 	/* One with a host is alone. */
 	if (!dep_item_hosted(item))
 		dep_lone_of(item)->peer = *first;
-	dep_item_enter(item, first);
+	*first = item;
+	item->hooked = true;
+	item->owner->nr_items++;
+	inst->nr_items++;
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How an item is made, and how it is put into the interest list.  Each add comes
- * through here, so this stands in its callers.  Read the banner of instance.h
- * first.
+ * How an item is made, and how it is put into the interest list.  Each add
+ * comes through here, so this stands in its callers.  Read the banner of
+ * instance.h first.
  */
 #ifndef DEVEPOLL_NEWITEM_H
 #define DEVEPOLL_NEWITEM_H
@@ -88,34 +88,6 @@ dep_item_new(struct dep_instance *inst, struct file *file, int fd, u16 events,
 }
 
 /**
- * dep_item_enter() - an item comes into the interest list
- * @item: the item; its instance is locked
- * @first: what dep_fdmap_enter() returned
- */
-static __always_inline void dep_item_enter(struct dep_item *item,
-					   struct dep_item **first)
-{
-	*first = item;
-	item->hooked = true;
-	item->owner->nr_items++;
-	item->inst->nr_items++;
-}
-
-/**
- * dep_item_enter_not() - takes dep_fdmap_enter() back
- * @item: the item; its instance is locked
- * @first: what dep_fdmap_enter() returned
- */
-static inline void dep_item_enter_not(const struct dep_item *item,
-				      struct dep_item **first)
-{
-	struct dep_fdmap *map = &item->inst->interest;
-
-	/* The number has other items, so no memory comes back. */
-	dep_fdmap_erase(map, dep_fdmap_leaf(map, item->fd), item->fd, first);
-}
-
-/**
  * dep_item_hook_alone() - dep_item_hook() of an item that is to be alone
  * @item: as for dep_item_hook()
  *
@@ -131,13 +103,19 @@ static __always_inline int dep_item_hook_alone(struct dep_item *item)
 	spin_lock_irq(&inst->lock);
 	first = dep_fdmap_enter(&inst->interest, item->fd);
 	if (likely(first && !*first)) {
-		dep_item_enter(item, first);
+		*first = item;
+		item->hooked = true;
+		item->owner->nr_items++;
+		inst->nr_items++;
 		dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
 		spin_unlock_irq(&inst->lock);
 		return 0;
 	}
+	/* The number has other items, so no memory comes back. */
 	if (first)
-		dep_item_enter_not(item, first);
+		dep_fdmap_erase(&inst->interest,
+				dep_fdmap_leaf(&inst->interest, item->fd),
+				item->fd, first);
 	spin_unlock_irq(&inst->lock);
 	return first ? -EEXIST : dep_item_hook(item, true);
 }

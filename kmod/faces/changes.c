@@ -153,7 +153,7 @@ efault:
  * write.  To find out, it writes their results before it makes them.
  */
 static noinline int changes_apply_batch(struct dep_instance *inst,
-			       struct dep_changes *changes, u32 nr)
+					struct dep_changes *changes, u32 nr)
 {
 	u64 first = changes->address + (u64)changes->tried * changes->size;
 	struct devepoll_change batch[DEP_WRITE_BATCH] DEP_UNINITIALIZED;

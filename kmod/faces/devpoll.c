@@ -162,15 +162,15 @@ static int devpoll_apply(struct dep_instance *inst, const struct pollfd *entry)
 	if (dep_interest_query(inst, entry->fd, &events, &before)) {
 		ch.op = DEVEPOLL_MOD;
 		change_make(&ch, inst, written, before);
-		err = dep_interest_change(inst, ch.op, ch.fd, ch.events, ch.mode,
-					  ch.data);
+		err = dep_interest_change(inst, ch.op, ch.fd, ch.events,
+					  ch.mode, ch.data);
 	}
 	/* Not in the set, or the number names another file now. */
 	if (err == -ENOENT) {
 		ch.op = DEVEPOLL_ADD;
 		change_make(&ch, inst, written, 0);
-		err = dep_interest_change(inst, ch.op, ch.fd, ch.events, ch.mode,
-					  ch.data);
+		err = dep_interest_change(inst, ch.op, ch.fd, ch.events,
+					  ch.mode, ch.data);
 	}
 	return err == -EBADF ? devpoll_apply_closed(inst, &ch) : err;
 }

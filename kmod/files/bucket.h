@@ -14,8 +14,8 @@ struct file;
  * struct dep_bucket - one bucket of the table of watches
  * @watches: B: the first watch, or NULL; also read without the lock
  * @lock: lock number 3
- * @joined: B, also read without it as a hint: dep_bucket_mark() of the file whose
- *	watch was joined last, or 0; no watch has left the bucket since
+ * @joined: B, also read without it as a hint: dep_bucket_mark() of the file
+ *	whose watch was joined last, or 0; no watch has left the bucket since
  */
 struct dep_bucket {
 	struct dep_watch *watches;

@@ -11,7 +11,7 @@ bool dep_file_is_epoll(const struct file *file);
 bool dep_file_consumes(const struct file *file);
 
 /**
- * dep_file_is_plain() - is a file of none of the kinds that have functions here?
+ * dep_file_is_plain() - is a file of none of the kinds that are told here?
  * @file: a file that the caller has a reference on
  *
  * This is a short test that nearly all files pass.

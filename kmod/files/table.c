@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Watches: one object per watched file, found by the file's address, with the
- * items of all sets that watch it; how these leave it.  Read the banner of instance.h first.
+ * items of all sets that watch it; how these leave it.  Read the banner of
+ * instance.h first.
  */
 #include <linux/mm.h>
 

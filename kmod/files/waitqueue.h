@@ -64,7 +64,7 @@ static inline void dep_watch_end(struct dep_watch *watch)
 }
 
 void dep_watch_queue_on(struct file *file, wait_queue_head_t *head,
-			poll_table *table);
+			struct poll_table_struct *table);
 int dep_watch_arm_more(struct dep_item *item, u16 *ready);
 void dep_watch_disarm(struct dep_watch *watch);
 void dep_watch_flush(struct dep_watch *watch);

@@ -88,9 +88,9 @@ interest_new_lone(struct dep_instance *inst, struct file *file, int fd,
 
 /*
  * Puts an item into the list that dep_item_hook_alone() did not take.  Most
- * numbers have no item, so it is not searched for before.  Beside items of other
- * files, another one is put there, which has no host.  Frees the item if it
- * fails.
+ * numbers have no item, so it is not searched for before.  Beside items of
+ * other files, another one is put there, which has no host.  Frees the item if
+ * it fails.
  */
 static noinline struct dep_item *
 interest_hook_other(struct file *file, struct dep_item *item, int err)
