@@ -5,7 +5,7 @@
 # usage: deps.sh [--list] [--only] [GROUP...]
 #
 # The groups are base (always, unless --only), bench, deep, demo, docs,
-# experiment, lint, npm, packages, perf, pip, rust.  With --list, it prints the
+# experiment, fuzz, lint, npm, packages, perf, pip, rust.  With --list, it prints the
 # names and installs nothing.
 #
 # Prints nothing if all packages are installed.  The lists of the groups, below,
@@ -30,6 +30,9 @@ deep='
 '
 experiment='
 	httperf libpcl1-dev wrk
+'
+fuzz='
+	clang libclang-rt-dev
 '
 docs='
 	mandoc python3-sphinx
@@ -80,6 +83,7 @@ for group in "$@"; do
 	bench) wanted="$wanted $bench" ;;
 	deep) wanted="$wanted $deep" ;;
 	experiment) wanted="$wanted $experiment" ;;
+	fuzz) wanted="$wanted $fuzz" ;;
 	docs) wanted="$wanted $docs" ;;
 	lint) wanted="$wanted $lint" ;;
 	packages) wanted="$wanted $packages" ;;
@@ -87,7 +91,7 @@ for group in "$@"; do
 	perf) wanted="$wanted $perf" ;;
 	rust) command -v cargo >/dev/null || wanted="$wanted $rust" ;;
 	pip) command -v pip3 >/dev/null || wanted="$wanted $pip" ;;
-	*) die "unknown group '$group' (base, bench, deep, demo, docs, experiment, lint, npm, packages, perf, pip or rust)" ;;
+	*) die "unknown group '$group' (base, bench, deep, demo, docs, experiment, fuzz, lint, npm, packages, perf, pip or rust)" ;;
 	esac
 done
 
