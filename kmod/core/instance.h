@@ -252,7 +252,8 @@
  *    with acquire and without B.  It is set, with release, under the lock of
  *    the wait queue, after the entry was put there.  So whoever reads it is
  *    later than that: a wake-up that did not find the entry is older, and the
- *    poll sees what it was for.  It stays there: the joined item, which M
+ *    poll sees what it was for; if the file looks for pollers without that
+ *    lock, by the full barrier of poll_wait().  It stays there: the joined item, which M
  *    keeps, keeps the watch from being disarmed by others that leave, the
  *    caller's reference keeps the hook out, and POLLFREE can't come while
  *    ->poll() names the queue, whose address is used for no other before

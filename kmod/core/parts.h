@@ -222,12 +222,14 @@ struct dep_busy {
  * @table: M: the argument of ->poll(); it queues only in dep_watch_queue()
  * @watch: M: the watch that is to be queued
  * @shared: M: others can see it
+ * @answer: M: what ->poll() answered in a call after which @err is set
  * @err: M: why it is not in all of the file's wait queues
  */
 struct dep_arming {
 	poll_table table;
 	struct dep_watch *watch;
 	bool shared;
+	u16 answer;
 	int err;
 };
 

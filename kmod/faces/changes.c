@@ -74,6 +74,7 @@ static __always_inline int changes_cancel(u64 address, u32 nr, u32 size)
 	char __user *to = u64_to_user_ptr(address);
 	u32 i;
 
+	might_fault();
 	if (!user_write_access_begin(to, nr * size))
 		return -EFAULT;
 	to += offsetof(struct devepoll_change, result);
@@ -95,6 +96,7 @@ static __always_inline int changes_tell(u64 address, u32 nr, u32 size,
 	char __user *to = u64_to_user_ptr(address);
 	u32 i;
 
+	might_fault();
 	if (!user_write_access_begin(to, nr * size))
 		return -EFAULT;
 	to += offsetof(struct devepoll_change, result);
@@ -118,6 +120,7 @@ static __always_inline int changes_apply_one(struct dep_instance *inst,
 	int err, result;
 
 	user = u64_to_user_ptr(changes->address);
+	might_fault();
 	if (!user_access_begin(user, sizeof(*user)))
 		return -EFAULT;
 	unsafe_get_user(ch.op, &user->op, efault);

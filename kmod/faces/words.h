@@ -30,6 +30,7 @@ static __always_inline int dep_words_from_user(u64 *to, size_t size,
 
 	if (unlikely(size != from_size))
 		return copy_struct_from_user(to, size, from, from_size);
+	might_fault();
 	if (!user_read_access_begin(from, size))
 		return -EFAULT;
 	for (i = 0; i < size / sizeof(u64); i++)

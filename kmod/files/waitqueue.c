@@ -181,6 +181,9 @@ void dep_watch_queue_on(struct file *file, wait_queue_head_t *head,
 
 	arming = container_of(table, struct dep_arming, table);
 	first = &arming->watch->wait;
+	/* It takes B if this is not the queue that the watch is in. */
+	if (arming->shared)
+		might_lock(&dep_watch_bucket(file)->lock);
 	/* Without B: see the banner.  Pairs with the release in wait_arm(). */
 	known = smp_load_acquire(&first->head);
 	if (known == head)
@@ -214,7 +217,7 @@ bool dep_watch_is_arming(const poll_table *table)
  * dep_watch_arm_more() - the rare half of dep_watch_arm()
  * @item: an attached item that asks for events with which its file was not
  *	polled yet, so that the watch is queued for them; or whose file is a set
- * @ready: out: what ->poll() answered
+ * @ready: out: what ->poll() answered, also if this fails
  *
  * Context: as dep_watch_arm().
  * Return: as dep_watch_arm().
@@ -232,8 +235,10 @@ int dep_watch_arm_more(struct dep_item *item, u16 *ready)
 	}
 	/* The item keeps the watch. */
 	answer = dep_watch_queue(item, dep_item_watch(item), true);
-	if (answer < 0)
+	if (answer < 0) {
+		*ready = item->inst->arming.answer;
 		return answer;
+	}
 	*ready = answer;
 	*dep_item_armed(item) |= item->events;
 	return 0;

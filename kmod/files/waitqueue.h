@@ -141,13 +141,17 @@ static __always_inline int dep_watch_queue(struct dep_item *item,
 	answer = (__force u16)vfs_poll(item->file, &arming->table);
 	/* Other calls queue nothing. */
 	arming->table._qproc = NULL;
-	return unlikely(arming->err) ? arming->err : answer;
+	if (likely(!arming->err))
+		return answer;
+	/* The file may not repeat it. */
+	arming->answer = answer;
+	return arming->err;
 }
 
 /**
  * dep_watch_arm() - poll the file with the events that are wanted now
  * @item: an attached item; the caller holds a reference on its file
- * @ready: out: what ->poll() answered
+ * @ready: out: what ->poll() answered, also if this fails
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
  * Return: 0;
