@@ -253,10 +253,10 @@
  *    the wait queue, after the entry was put there.  So whoever reads it is
  *    later than that: a wake-up that did not find the entry is older, and the
  *    poll sees what it was for; if the file looks for pollers without that
- *    lock, by the full barrier of poll_wait().  It stays there: the joined item, which M
- *    keeps, keeps the watch from being disarmed by others that leave, the
- *    caller's reference keeps the hook out, and POLLFREE can't come while
- *    ->poll() names the queue, whose address is used for no other before
+ *    lock, by the full barrier of poll_wait().  It stays there: the joined
+ *    item, which M keeps, keeps the watch from being disarmed by others that
+ *    leave, the caller's reference keeps the hook out, and POLLFREE can't come
+ *    while ->poll() names the queue, whose address is used for no other before
  *    dep_wait.head is NULL.  Only the first entry is looked at, whose memory is
  *    that of the watch; the list of entries belongs to B.
  *  - The bucket's first pointer: dep_watch_disarm, smp_mb, removal from the

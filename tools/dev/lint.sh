@@ -121,7 +121,8 @@ pass_spdx() {
 		case $file in
 		*.md | VERSION | OWNER_ADDRESS | COPYING | .gitignore | LICENSES/* | \
 			debian/* | *.config | */config | \
-			*/settings | *.map | *.svg | *.png | Documentation/results/*) continue ;;
+			*/settings | *.map | *.svg | *.png | *.lock | \
+			tools/fuzz/corpus/* | Documentation/results/*) continue ;;
 		esac
 		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ' && continue
 		echo "$file: no SPDX line"
