@@ -68,28 +68,10 @@ static int changes_read(struct devepoll_change *batch, u64 address, u32 nr,
 	return 0;
 }
 
-/* Writes that @nr changes were not made: so their results can be written. */
-static __always_inline int changes_cancel(u64 address, u32 nr, u32 size)
-{
-	char __user *to = u64_to_user_ptr(address);
-	u32 i;
-
-	might_fault();
-	if (!user_write_access_begin(to, nr * size))
-		return -EFAULT;
-	to += offsetof(struct devepoll_change, result);
-	for (i = 0; i < nr; i++)
-		unsafe_put_user(-ECANCELED, (s32 __user *)(to + i * size),
-				efault);
-	user_write_access_end();
-	return 0;
-
-efault:
-	user_write_access_end();
-	return -EFAULT;
-}
-
-/* Writes the results of @nr changes. */
+/*
+ * Writes the results of @nr changes; or, without @batch, that they were not
+ * made, which shows that their results can be written.
+ */
 static __always_inline int changes_tell(u64 address, u32 nr, u32 size,
 					const struct devepoll_change *batch)
 {
@@ -101,8 +83,8 @@ static __always_inline int changes_tell(u64 address, u32 nr, u32 size,
 		return -EFAULT;
 	to += offsetof(struct devepoll_change, result);
 	for (i = 0; i < nr; i++)
-		unsafe_put_user(batch[i].result, (s32 __user *)(to + i * size),
-				efault);
+		unsafe_put_user(batch ? batch[i].result : -ECANCELED,
+				(s32 __user *)(to + i * size), efault);
 	user_write_access_end();
 	return 0;
 
@@ -167,7 +149,7 @@ static noinline int changes_apply_batch(struct dep_instance *inst,
 	err = changes_read(batch, first, nr, changes->size);
 	if (err)
 		return err;
-	if (changes_cancel(first, nr, changes->size))
+	if (changes_tell(first, nr, changes->size, NULL))
 		return -EFAULT;
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
