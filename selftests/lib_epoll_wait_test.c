@@ -203,6 +203,73 @@ TEST_F(epoll, edges_survive_memory_that_is_not_there)
 	expect_each_once(_metadata, variant->calls, self->set, CROWD);
 }
 
+TEST_F(epoll, two_edges_survive_memory_that_is_not_there)
+{
+	expect_each_once(_metadata, variant->calls, self->set, 2);
+}
+
+/*
+ * Level-triggered, one-shot and edge-triggered, in turn.  Edges in a ring come
+ * before the others.
+ */
+TEST_F(epoll, two_events_come_in_their_order_after_memory_was_short)
+{
+	static const uint32_t modes[] = { 0, EPOLLONESHOT, EPOLLET };
+	const struct calls *calls = variant->calls;
+	struct epoll_event *bad = untouched_events(PROT_READ), out[2], *edge;
+	const int nr = getenv("DEVEPOLL_RING") ? 2 : 3;
+	int fds[2], i, j;
+
+	ASSERT_TRUE(!!bad);
+	/* Room for one event and a half, before memory without write access. */
+	edge = (void *)((char *)bad + 20 * sizeof(*bad) - sizeof(*bad) * 3 / 2);
+	ASSERT_EQ(0, mprotect((char *)bad + 20 * sizeof(*bad) - 4096, 4096,
+			      PROT_READ | PROT_WRITE));
+	bad += 20;
+	for (i = 0; i < nr * nr; i++) {
+		for (j = 0; j < 2; j++) {
+			fds[j] = eventfd_new();
+			ASSERT_EQ(0, add(calls, self->set, fds[j], EPOLLIN |
+					 modes[j ? i / nr : i % nr]));
+			ASSERT_EQ(0, eventfd_post(fds[j]));
+		}
+		EXPECT_EQ(-EFAULT,
+			  result_of(calls->wait(self->set, bad, 2, 0)));
+		EXPECT_EQ(1, calls->wait(self->set, edge, 2, 0));
+		EXPECT_EQ(fds[0], edge->data.fd);
+		ASSERT_EQ(0, close(fds[0]));
+		EXPECT_EQ(1, calls->wait(self->set, out, 2, 0));
+		EXPECT_EQ(fds[1], out[0].data.fd);
+		ASSERT_EQ(0, close(fds[1]));
+	}
+	forget_events(bad - 20);
+}
+
+/* The first event lies in memory that is there, and the second does not. */
+TEST_F(epoll, two_events_are_written_to_memory_that_has_to_come)
+{
+	const struct calls *calls = variant->calls;
+	struct epoll_event *events, *out;
+	int fds[2], i, round;
+
+	for (i = 0; i < 2; i++) {
+		fds[i] = eventfd_new();
+		ASSERT_EQ(0, add(calls, self->set, fds[i], EPOLLIN));
+		ASSERT_EQ(0, eventfd_post(fds[i]));
+	}
+	for (round = 0; round < 3; round++) {
+		events = untouched_events(PROT_READ | PROT_WRITE);
+		ASSERT_TRUE(!!events);
+		events->events = 0;
+		out = (void *)((char *)events + 20 * sizeof(*events) -
+			       sizeof(*events) * 3 / 2);
+		EXPECT_EQ(2, calls->wait(self->set, out, 2, 0));
+		EXPECT_EQ(fds[0], out[0].data.fd);
+		EXPECT_EQ(fds[1], out[1].data.fd);
+		forget_events(events);
+	}
+}
+
 #define SLEEPERS	4
 
 TEST_F(epoll, each_event_goes_to_one_of_the_threads_that_wait)

@@ -343,6 +343,17 @@ static inline void dep_item_unlist(struct dep_item *item)
 }
 
 /**
+ * dep_item_disable() - EPOLLONESHOT: report no more events until a change
+ * @item: a hooked item; its instance is locked
+ */
+static inline void dep_item_disable(struct dep_item *item)
+{
+	WRITE_ONCE(item->events, 0);
+	item->revents = 0;
+	dep_item_unlist(item);
+}
+
+/**
  * dep_item_extra() - what its sink keeps beside an item
  * @item: the item
  *

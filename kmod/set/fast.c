@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The fast path of epoll_wait(2): it takes ordinary items off the ready list,
- * polls their files and writes the events, in one function for a single item
- * (fast_one.h) and in another one for several (fast_many.c).  It stops at the
- * first item that is not ordinary, and at memory that is not there; a pass
- * (pass.c) continues where it stopped.
+ * polls their files and writes the events, in one function for an item or two,
+ * or one event (fast_one.h), and in another one for several (fast_many.c).  It
+ * stops at the first item that is not ordinary, and at memory that is not
+ * there; a pass (pass.c) continues where it stopped.
  *
  * It does what a pass does, and nothing else: a module that is built with
  * DEVEPOLL_NO_FAST_PATH=1 leaves everything to the passes, and must pass the
@@ -20,7 +20,7 @@ static noinline int fast_wait_one(struct dep_instance *inst,
 				  struct epoll_event __user *to, u32 max,
 				  int timeout_ms)
 {
-	u64 collected = fast_collect_one(inst, to, NULL);
+	u64 collected = fast_collect_one(inst, to, max, NULL);
 
 	if (fast_ends(inst, collected, timeout_ms))
 		return collected;
@@ -45,7 +45,7 @@ int dep_fast_wait(struct dep_instance *inst, struct epoll_event __user *to,
 			return 0;
 		return dep_fast_wait_on(inst, to, max, timeout_ms, 0);
 	}
-	if (fast_expects_one(inst))
+	if (fast_expects_one(inst, max))
 		return fast_wait_one(inst, to, max, timeout_ms);
 	return dep_fast_wait_many(inst, to, max, timeout_ms);
 }

@@ -29,11 +29,12 @@
 #define FAST_REST	BIT(31)
 #define FAST_PASS	32
 
-/* Does one item wait?  A guess. */
-static __always_inline bool fast_expects_one(const struct dep_instance *inst)
+/* Do one item or two wait, or is there room for one event only?  A guess. */
+static __always_inline bool fast_expects_one(const struct dep_instance *inst,
+					     u32 max)
 {
 	/* As in dep_ready_may_ask(). */
-	return data_race(READ_ONCE(inst->nr_ready)) == 1;
+	return max == 1 || data_race(READ_ONCE(inst->nr_ready)) - 1 <= 1;
 }
 
 /*

@@ -5,6 +5,8 @@
 #ifndef DEVEPOLL_FAST_ITEM_H
 #define DEVEPOLL_FAST_ITEM_H
 
+#include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/fs.h>
 #include <linux/poll.h>
 #include <linux/types.h>
@@ -19,7 +21,7 @@
 /* An item with one of these modes is not ordinary. */
 #define FAST_ODD (DEP_MODE_TRUST | DEP_MODE_CLOSED | DEP_MODE_STAY | \
 		  DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING | \
-		  DEP_MODE_ONESHOT | DEP_MODE_EXCLUSIVE)
+		  DEP_MODE_EXCLUSIVE)
 
 /* Can this item be taken here? */
 static __always_inline bool fast_is_ordinary(const struct dep_item *item,
@@ -47,6 +49,29 @@ static __always_inline u32 fast_poll_item(const struct dep_item *item,
 		(item->events | (item->mode & ~DEP_MODE_OWN));
 	/* vfs_poll(), of a file that has a ->poll(): see interest_check(). */
 	return item->events & (__force u32)file->f_op->poll(file, table);
+}
+
+/*
+ * Is an item whose event was written done with?  So is an edge that is not
+ * one-shot: since these are the two upper bits, one comparison finds out.
+ */
+static __always_inline bool fast_is_settled(const struct dep_item *item)
+{
+	BUILD_BUG_ON(DEP_MODE_EDGE != BIT(31) || DEP_MODE_ONESHOT != BIT(30));
+	return (s32)item->mode < (s32)(DEP_MODE_EDGE | DEP_MODE_ONESHOT);
+}
+
+/*
+ * Settles one that is not: disables it, or puts it back on the list.  Our
+ * reference on its file keeps it, and its instance is locked.
+ */
+static __always_inline void fast_settle(struct dep_item *item)
+{
+	lockdep_assert_held(&item->inst->lock);
+	if (unlikely(item->mode & DEP_MODE_ONESHOT))
+		dep_item_disable(item);
+	else
+		dep_item_list(item);
 }
 
 /*

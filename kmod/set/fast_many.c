@@ -58,7 +58,7 @@ struct fast_batch {
  * @to: where the next event goes
  * @to_end: the end of the memory for events
  * @number: number of the pass
- * @level: the end of those in @batch that go back to the list once all ready
+ * @later: the end of those in @batch that are settled under L once all ready
  *	ones have been written; they are at its beginning
  * @flags: FAST_REST, FAST_FAULT; FAST_MORE: the list may have an ordinary item
  *	that this call has not met; 0: it has no item left
@@ -70,7 +70,7 @@ struct fast_wait {
 	struct epoll_event __user *to;
 	struct epoll_event __user *to_end;
 	u32 number;
-	struct fast_ask *level;
+	struct fast_ask *later;
 	u32 flags;
 };
 
@@ -146,7 +146,7 @@ static noinline void fast_put_all_back(struct dep_instance *inst,
 static __always_inline void fast_write(struct fast_wait *fast)
 {
 	struct epoll_event __user *to = fast->to;
-	struct fast_ask *ask = fast->batch->asks, *level = ask;
+	struct fast_ask *ask = fast->batch->asks, *later = ask;
 
 	pagefault_disable();
 	/* At the very end of the address space, a pass writes the events. */
@@ -160,9 +160,9 @@ static __always_inline void fast_write(struct fast_wait *fast)
 					&to->events, efault);
 			unsafe_put_user(item->data, &to->data, efault);
 			to++;
-			if (!(item->mode & DEP_MODE_EDGE)) {
-				level->item = item;
-				level++;
+			if (!fast_is_settled(item)) {
+				later->item = item;
+				later++;
 				continue;
 			}
 		}
@@ -172,7 +172,7 @@ static __always_inline void fast_write(struct fast_wait *fast)
 	pagefault_enable();
 out:
 	fast->to = to;
-	fast->level = level;
+	fast->later = later;
 	return;
 
 efault:
@@ -184,14 +184,14 @@ fault:
 	goto out;
 }
 
-/* Puts level-triggered items back: their files are ours, so they exist. */
-static __always_inline void fast_relist(struct fast_wait *fast)
+/* Puts level-triggered items back, and disables those of EPOLLONESHOT. */
+static __always_inline void fast_settle_all(struct fast_wait *fast)
 {
 	struct fast_ask *ask;
 
 	lockdep_assert_held(&fast->inst->lock);
-	for (ask = fast->batch->asks; ask < fast->level; ask++) {
-		dep_item_list(ask->item);
+	for (ask = fast->batch->asks; ask < fast->later; ask++) {
+		fast_settle(ask->item);
 		fast_put(fast->batch, ask->item->file);
 	}
 }
@@ -211,7 +211,7 @@ static __always_inline bool fast_goes_on(const struct fast_wait *fast)
  */
 static __always_inline bool fast_is_done(const struct fast_wait *fast)
 {
-	return !fast->flags && fast->level == fast->batch->asks &&
+	return !fast->flags && fast->later == fast->batch->asks &&
 	       !READ_ONCE(fast->inst->nr_waiters);
 }
 
@@ -239,7 +239,7 @@ static __always_inline void fast_run(struct fast_wait *fast,
 		if (fast->flags == FAST_MORE)
 			cond_resched();
 		spin_lock_irq(&inst->lock);
-		fast_relist(fast);
+		fast_settle_all(fast);
 		if (!fast_goes_on(fast))
 			break;
 		room = fast->to_end - fast->to;
@@ -294,8 +294,8 @@ static int fast_collect_again(struct dep_instance *inst,
 {
 	u64 collected;
 
-	if (fast_expects_one(inst))
-		collected = fast_collect_one(inst, results->user,
+	if (fast_expects_one(inst, results->max))
+		collected = fast_collect_one(inst, results->user, results->max,
 					     results->waiter);
 	else
 		collected = fast_collect_many(inst, results->user,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The fast path of epoll_wait(2) for a single item.  Read fast.c first.
+ * The fast path of epoll_wait(2) for one item or two, or for a single event.
+ * Read fast.c first.
  */
 #ifndef DEVEPOLL_FAST_ONE_H
 #define DEVEPOLL_FAST_ONE_H
 
 #include <linux/poll.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
 /* This header needs the others. */
@@ -18,19 +20,6 @@
 #include "set/fast_call.h"
 #include "set/fast_item.h"
 #include "set/owner.h"
-
-/* The only item on the list, if it is an ordinary one. */
-static __always_inline struct dep_item *
-fast_only(const struct dep_instance *inst, const struct files_struct *files)
-{
-	const struct list_head *first = inst->ready.next;
-	struct dep_item *item = list_entry(first, struct dep_item, ready);
-
-	/* The list may be empty. */
-	if (first == &inst->ready || first->next != &inst->ready)
-		return NULL;
-	return fast_is_ordinary(item, dep_owner_table_of(files)) ? item : NULL;
-}
 
 /* As fast_write(), for one event; false if the memory is not there. */
 static __always_inline bool fast_write_one(struct epoll_event __user *to,
@@ -52,64 +41,256 @@ fault:
 	return false;
 }
 
-/* As fast_run(), but for one item, without what that does not need. */
+/**
+ * struct fast_one - an item that was taken off the list; it is in registers
+ * @item: the item
+ * @file: its file, on which we have a reference; NULL if that is gone
+ * @revents: what the file answered
+ * @sent: nothing was to be written, or it was written
+ * @settled: there is nothing to be done for it under L, if @sent
+ */
+struct fast_one {
+	struct dep_item *item;
+	struct file *file;
+	u32 revents;
+	bool sent;
+	bool settled;
+};
+
+static __always_inline struct fast_one fast_one_take(struct dep_item *item)
+{
+	struct file *file = item->file;
+
+	return (struct fast_one) {
+		.item = item,
+		.file = likely(fast_take_item(item)) ? file : NULL,
+	};
+}
+
+static __always_inline void fast_one_poll(struct fast_one *one,
+					  poll_table *table)
+{
+	if (likely(one->file))
+		one->revents = fast_poll_item(one->item, table);
+}
+
+static __always_inline void fast_one_send(struct fast_one *one,
+					  struct epoll_event __user *to)
+{
+	one->sent = true;
+	one->settled = true;
+	if (!one->revents)
+		return;
+	one->sent = fast_write_one(to, one->revents, one->item->data);
+	one->settled = unlikely(!one->sent) || fast_is_settled(one->item);
+}
+
+/* Puts it back if it was not sent: the last one first. */
+static __always_inline void fast_one_return(const struct fast_one *one)
+{
+	if (unlikely(!one->sent))
+		fast_put_back(one->item, one->revents);
+}
+
+static __always_inline void fast_one_settle(const struct fast_one *one)
+{
+	if (!one->settled)
+		fast_settle(one->item);
+}
+
+static __always_inline void fast_one_put(const struct fast_one *one)
+{
+	/* If the program has closed the file, we have to release it. */
+	if (likely(one->file) && unlikely(!dep_file_put_not_last(one->file)))
+		dep_worker_fput(one->file);
+}
+
+static __always_inline bool fast_one_counts(const struct fast_one *one)
+{
+	return likely(one->sent) && one->revents;
+}
+
+/*
+ * Need L not be locked again?  See fast_is_done() in fast_many.c.  If nothing
+ * is found, fast_collect_one() wakes.
+ */
+static __always_inline bool fast_one_is_done(const struct dep_instance *inst,
+					     const struct fast_one *one)
+{
+	return likely(one->sent) && one->settled &&
+	       (!one->revents || !READ_ONCE(inst->nr_waiters));
+}
+
+/*
+ * What a call returns that met memory which was not there: a pass goes on.  M
+ * is held, and @done was handed out.  What was put back has no number, so the
+ * passes that began before may not go on.
+ */
+static noinline u64 fast_fault(struct dep_instance *inst, struct dep_item *done,
+			       u32 nr)
+{
+	u32 number = dep_instance_next_pass(inst);
+
+	if (done)
+		done->pass = number;
+	return (u64)number << FAST_PASS | FAST_REST | FAST_FAULT | nr;
+}
+
+/*
+ * As fast_run(), but for the first item, without what that does not need.
+ * Called with the instance locked, and unlocks it.
+ */
 static __always_inline u64 fast_take_one(struct dep_instance *inst,
 					 struct epoll_event __user *to,
 					 struct dep_item *item)
 	__releases(&inst->lock)
 {
 	poll_table table DEP_UNINITIALIZED;
-	bool got = fast_take_item(item), sent = true;
-	struct file *file = item->file;
-	u32 revents;
+	struct list_head *ready = &inst->ready, *next = item->ready.next;
+	struct fast_one one;
 
 	table._qproc = NULL;
-	INIT_LIST_HEAD(&inst->ready);
+	one = fast_one_take(item);
+	WRITE_ONCE(ready->next, next);
+	next->prev = ready;
 	inst->nr_ready--;
 	inst->stats.asks++;
 	spin_unlock_irq(&inst->lock);
-	if (unlikely(!got))
-		return 0;
 	/* Pairs with smp_mb() in dep_watch_wake(). */
 	smp_mb();
-	revents = fast_poll_item(item, &table);
-	if (likely(revents))
-		sent = fast_write_one(to, revents, item->data);
-	if (!sent || (revents && !(item->mode & DEP_MODE_EDGE)) ||
-	    READ_ONCE(inst->nr_waiters)) {
+	fast_one_poll(&one, &table);
+	fast_one_send(&one, to);
+	if (!fast_one_is_done(inst, &one)) {
 		spin_lock_irq(&inst->lock);
-		if (unlikely(!sent))
-			fast_put_back(item, revents);
-		else if (revents && !(item->mode & DEP_MODE_EDGE))
-			dep_item_list(item);
+		fast_one_return(&one);
+		fast_one_settle(&one);
 		fast_wake(inst);
 		spin_unlock_irq(&inst->lock);
 	}
-	if (unlikely(!dep_file_put_not_last(file)))
-		dep_worker_fput(file);
-	if (unlikely(!sent))
-		return FAST_REST | FAST_FAULT;
-	return revents != 0;
+	fast_one_put(&one);
+	if (unlikely(!one.sent))
+		return fast_fault(inst, NULL, 0);
+	return one.revents != 0;
 }
 
-/* As fast_collect_many(), if one item is ready; leaves others to a pass. */
-static __always_inline u64 fast_collect_one(struct dep_instance *inst,
-					    struct epoll_event __user *to,
-					    struct dep_waiter *waiter)
+/*
+ * As fast_take_one(), but for the only two items on the list.  One that was
+ * ready for its level is often over, and still there, when the next one comes.
+ */
+static __always_inline u64 fast_take_two(struct dep_instance *inst,
+					 struct epoll_event __user *to,
+					 struct dep_item *first,
+					 struct dep_item *second)
+	__releases(&inst->lock)
 {
-	const struct files_struct *files = current->files;
-	struct dep_item *only;
+	poll_table table DEP_UNINITIALIZED;
+	struct fast_one one, two;
 	u64 collected;
 
-	if (!fast_begin(inst, files, waiter))
-		return FAST_REST;
-	only = fast_only(inst, files);
-	if (likely(only)) {
-		collected = fast_take_one(inst, to, only);
-	} else {
+	table._qproc = NULL;
+	one = fast_one_take(first);
+	two = fast_one_take(second);
+	INIT_LIST_HEAD(&inst->ready);
+	inst->nr_ready -= 2;
+	inst->stats.asks += 2;
+	spin_unlock_irq(&inst->lock);
+	/* Pairs with smp_mb() in dep_watch_wake(). */
+	smp_mb();
+	fast_one_poll(&one, &table);
+	fast_one_poll(&two, &table);
+	fast_one_send(&one, to);
+	/* If the memory of the first is not there, neither is that of this. */
+	fast_one_send(&two, to + fast_one_counts(&one));
+	if (!fast_one_is_done(inst, &one) || !fast_one_is_done(inst, &two)) {
+		spin_lock_irq(&inst->lock);
+		fast_one_return(&two);
+		fast_one_return(&one);
+		fast_one_settle(&one);
+		fast_one_settle(&two);
+		fast_wake(inst);
 		spin_unlock_irq(&inst->lock);
-		collected = FAST_REST;
 	}
+	collected = fast_one_counts(&one) + fast_one_counts(&two);
+	if (unlikely(!one.sent || !two.sent))
+		collected = fast_fault(inst, fast_one_counts(&one) ? first :
+					     collected ? second : NULL,
+				       collected);
+	fast_one_put(&one);
+	fast_one_put(&two);
+	return collected;
+}
+
+/*
+ * Takes one item or two, if they are ordinary ones.  Called with the instance
+ * locked, and unlocks it.
+ */
+static __always_inline u64 fast_take_first(struct dep_instance *inst,
+					   struct epoll_event __user *to,
+					   u32 max)
+	__releases(&inst->lock)
+{
+	const struct list_head *ready = &inst->ready, *first = ready->next;
+	struct dep_owner_table table = dep_owner_table_of(current->files);
+	struct dep_item *item = list_entry(first, struct dep_item, ready);
+	struct dep_item *other;
+
+	/* The list may be empty; then there may be events in the ring. */
+	if (likely(first != ready && fast_is_ordinary(item, table))) {
+		if (likely(first->next == ready) || max == 1)
+			return fast_take_one(inst, to, item);
+		other = list_next_entry(item, ready);
+		if (other->ready.next == ready &&
+		    fast_is_ordinary(other, table))
+			return fast_take_two(inst, to, item, other);
+	}
+	spin_unlock_irq(&inst->lock);
+	return first != ready || inst->ring ? FAST_REST : 0;
+}
+
+/* The first items were not ready: goes on until one is.  M is held. */
+static noinline u64 fast_take_next(struct dep_instance *inst,
+				   struct epoll_event __user *to, u32 max)
+{
+	/*
+	 * Those that come from now on are left to the next call.  As in
+	 * dep_ready_may_ask().
+	 */
+	u32 left = data_race(READ_ONCE(inst->nr_ready));
+	u64 collected = 0;
+
+	for (; left && !collected; left--) {
+		if (unlikely(!(left % DEP_FAST_BATCH))) {
+			cond_resched();
+			if (fatal_signal_pending(current))
+				break;
+		}
+		spin_lock_irq(&inst->lock);
+		collected = fast_take_first(inst, to, max);
+	}
+	if (!collected && READ_ONCE(inst->nr_waiters)) {
+		spin_lock_irq(&inst->lock);
+		fast_wake(inst);
+		spin_unlock_irq(&inst->lock);
+	}
+	return collected;
+}
+
+/*
+ * As fast_collect_many(), if one item or two are ready, or one event is wanted;
+ * leaves others to a pass.
+ */
+static __always_inline u64 fast_collect_one(struct dep_instance *inst,
+					    struct epoll_event __user *to,
+					    u32 max, struct dep_waiter *waiter)
+{
+	u64 collected;
+
+	if (!fast_begin(inst, current->files, waiter))
+		return FAST_REST;
+	collected = fast_take_first(inst, to, max);
+	/* As in dep_ready_may_ask(). */
+	if (unlikely(!collected) && data_race(READ_ONCE(inst->nr_ready)))
+		collected = fast_take_next(inst, to, max);
 	fast_end(inst, collected & FAST_NR);
 	return collected;
 }

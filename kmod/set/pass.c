@@ -202,9 +202,7 @@ static __always_inline void pass_settle_answer(struct dep_pass *pass,
 			item->revents |= ask->revents;
 			dep_pass_put_back(pass, item);
 		} else if (item->mode & DEP_MODE_ONESHOT) {
-			WRITE_ONCE(item->events, 0);
-			item->revents = 0;
-			dep_item_unlist(item);
+			dep_item_disable(item);
 		} else if (!(item->mode & DEP_MODE_EDGE)) {
 			dep_item_list(item);
 		}
