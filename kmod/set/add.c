@@ -39,7 +39,10 @@ static noinline int interest_add_nest(struct dep_item *item,
 	return 0;
 }
 
-/* Makes an item, up to the point where it is hooked; @alone: see there. */
+/*
+ * Makes an item, up to the point where it is hooked.  @alone: neither its
+ * number nor its file seems to have another.
+ */
 static __always_inline struct dep_item *
 interest_new_item(struct dep_instance *inst, struct file *file, int fd,
 		  u16 events, u32 mode, u64 data, bool alone)
@@ -59,7 +62,7 @@ interest_new_item(struct dep_instance *inst, struct file *file, int fd,
 		return ERR_PTR(-ENOSPC);
 	item = dep_item_new(inst, file, fd, events,
 			    alone && likely(!inner && !join) &&
-			    !dep_fast_path_off && !dep_watch_exists(file));
+			    !dep_fast_path_off);
 	if (IS_ERR(item))
 		return item;
 	item->mode = mode | dep_item_poll_mode(inst, mode);
@@ -140,17 +143,32 @@ static noinline void interest_post_added(struct dep_item *item, u16 ready)
 	spin_unlock_irq(&inst->lock);
 }
 
+/* May the set have an item of a file, which is @alone if none seems to? */
+static __always_inline bool interest_may_have(const struct dep_instance *inst,
+					      bool alone)
+{
+	if (unlikely(inst->onesig))
+		return true;
+	/* With M held, there is none if there was none. */
+	return unlikely(!alone) && data_race(READ_ONCE(inst->nr_items));
+}
+
 static __always_inline int interest_add(struct dep_instance *inst,
 					struct file *file, int fd, u16 events,
 					u32 mode, u64 data)
 {
+	bool alone = !dep_watch_exists(file);
 	struct dep_item *item;
 	int answer, err;
 
-	/* What an item takes in a signal set goes back only after a while. */
-	if (unlikely(inst->onesig) && dep_interest_find(inst, file, fd))
+	/*
+	 * Before anything is allocated: in a signal set, what an item takes
+	 * goes back only after a while.
+	 */
+	if (interest_may_have(inst, alone) &&
+	    dep_interest_find(inst, file, fd))
 		return -EEXIST;
-	item = interest_new_item(inst, file, fd, events, mode, data, true);
+	item = interest_new_item(inst, file, fd, events, mode, data, alone);
 	if (IS_ERR(item)) {
 		/* It may be there already, or a stale one may take the room. */
 		if (dep_interest_find(inst, file, fd))
