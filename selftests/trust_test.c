@@ -194,6 +194,16 @@ TEST_F(trust, reports_what_is_ready_at_add_and_at_a_change)
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->event, 0));
 }
 
+TEST_F(trust, reports_what_is_still_ready_after_a_change)
+{
+	ASSERT_EQ(0, eventfd_post(self->event));
+	/* Its event is on the ready list. */
+	ASSERT_EQ(0, change_trusted(&self->set, DEVEPOLL_MOD, self->event,
+				    EPOLLIN | EPOLLET));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->event, 0));
+}
+
 TEST_F(trust, obeys_one_shot)
 {
 	ASSERT_EQ(0, change_trusted(&self->set, DEVEPOLL_MOD, self->event,

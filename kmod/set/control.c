@@ -161,7 +161,22 @@ static noinline int interest_arm_modified(struct dep_item *item,
 static noinline int interest_post_modified(struct dep_item *item, u16 ready,
 					   u16 revents)
 {
-	return interest_end_modify(item, NULL, ready, revents, 0);
+	struct dep_instance *inst = item->inst;
+
+	if (unlikely(item->mode & DEP_MODE_KEEP))
+		return interest_end_modify(item, NULL, ready, revents, 0);
+	spin_lock_irq(&inst->lock);
+	interest_post_again(item, ready);
+	spin_unlock_irq(&inst->lock);
+	return 0;
+}
+
+/* Will its file be polled by whoever takes it off the list? */
+static __always_inline bool item_is_polled(const struct dep_item *item,
+					   bool listed)
+{
+	return listed && (item->mode & (DEP_MODE_POLL | DEP_MODE_RING)) ==
+			 DEP_MODE_POLL;
 }
 
 /* As epoll does, this reports what is ready already. */
@@ -172,6 +187,7 @@ static __always_inline int interest_modify(struct dep_instance *inst,
 	struct dep_change before DEP_UNINITIALIZED;
 	struct dep_item *item;
 	u16 revents, ready;
+	bool listed;
 
 	item = dep_interest_find_lock(inst, file, fd);
 	if (unlikely(!item || dep_item_is_exclusive(item))) {
@@ -186,7 +202,8 @@ static __always_inline int interest_modify(struct dep_instance *inst,
 	revents = item->revents;
 	item->revents = 0;
 	WRITE_ONCE(item->pending, 0);
-	if (list_empty(&item->ready))
+	listed = !list_empty(&item->ready);
+	if (!listed)
 		item->must_poll = false;
 	/* Events in the ring have the data of before. */
 	if (unlikely(inst->ring))
@@ -198,8 +215,12 @@ static __always_inline int interest_modify(struct dep_instance *inst,
 		return interest_arm_modified(item, before, revents);
 	ready = dep_watch_ask(item, file);
 	inst->stats.mods++;
-	/* Often there is nothing to post, and L is not needed again. */
-	if (likely(!(item->mode & DEP_MODE_KEEP) && !(ready & events)))
+	/*
+	 * Often there is nothing to post, and L is not needed again.  M keeps
+	 * an item on the list, where its file is polled.
+	 */
+	if (likely(!(item->mode & DEP_MODE_KEEP) &&
+		   (!(ready & events) || item_is_polled(item, listed))))
 		return 0;
 	return interest_post_modified(item, ready, revents);
 }
