@@ -24,6 +24,7 @@
 #include "ring_wait.h"
 
 atomic_uchar devepoll_preload_guesses[PRELOAD_GUESSES];
+atomic_bool devepoll_preload_cancels;
 
 /*
  * Shall the kernel report what the wake-ups of the file name?  In a ring, an
@@ -192,10 +193,46 @@ long devepoll_preload_call(long nr, long a, long b, long c, long d, long e,
 	return on_either(nr, a, b, c, d, e, f);
 }
 
-int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+/* A call on what seemed to be the device has failed, and is made elsewhere. */
+static long on_what_it_is(long nr, long a, long b, long c, long d)
+{
+	preload_set_guess(a, FOUND_EPOLL);
+	return on_other(nr, a, b, c, d, 0, 0);
+}
+
+static __attribute_noinline__
+int ctl_by_call(int epfd, int op, int fd, struct epoll_event *event)
 {
 	return preload_result(on_either(SYS_epoll_ctl, epfd, op, fd,
 					(long)event, 0, 0));
+}
+
+/* Ends a change on what seemed to be the device. */
+static __attribute_noinline__
+int ctl_failed(long ret, int epfd, int op, int fd, struct epoll_event *event)
+{
+	/* Only a set says these; some programs add what may be there. */
+	if (ret == -EEXIST || ret == -ENOENT)
+		return preload_result(ret);
+	ret = devepoll_entry_ctl_error(ret, epfd, op, fd, event);
+	if (ret == -ENOTTY)
+		ret = on_what_it_is(SYS_epoll_ctl, epfd, op, fd, (long)event);
+	return preload_result(ret);
+}
+
+/* The usual case of ctl_by_call() first. */
+int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+	long ret;
+
+	if (REPORTING || preload_guess(epfd) != FOUND_DEVICE ||
+	    devepoll_settings_may_have(SETTING_TRUST | SETTING_RING) ||
+	    !is_epoll_op(op))
+		return ctl_by_call(epfd, op, fd, event);
+	ret = entry_ctl_fast(epfd, op, fd, event);
+	if (__builtin_expect(ret >= 0, 1))
+		return ret;
+	return ctl_failed(ret, epfd, op, fd, event);
 }
 
 /* Returns from a wait by a system call. */
@@ -216,6 +253,60 @@ int wait_by_call(int epfd, struct epoll_event *events, int maxevents,
 
 	cancel_end(type);
 	return waited(epfd, events, ret);
+}
+
+/* Ends a wait on what seemed to be the device. */
+static __attribute_noinline__
+int wait_failed(long ret, int epfd, struct epoll_event *events, uint64_t length)
+{
+	int maxevents = length >> 32, timeout = (int)length;
+	int type = cancel_begin(timeout != 0);
+
+	ret = devepoll_entry_wait_error(ret, epfd, events, maxevents, timeout);
+	if (ret == -ENOTTY)
+		ret = on_what_it_is(SYS_epoll_wait, epfd, (long)events,
+				    maxevents, timeout);
+	cancel_end(type);
+	return waited(epfd, events, ret);
+}
+
+/*
+ * A wait on the device that can't be canceled.  @length has what a failure
+ * needs: nothing else is saved for that.
+ */
+static inline __attribute__((always_inline))
+int wait_uncanceled(int epfd, struct epoll_event *events, uint64_t length)
+{
+	long ret = fadvise_entry(epfd, events, length, DEVEPOLL_EPOLL_WAIT);
+
+	if (__builtin_expect(ret >= 0, 1))
+		return ret;
+	return wait_failed(ret, epfd, events, length);
+}
+
+/* The same for one of several threads that does not sleep. */
+static __attribute_noinline__
+int wait_briefly(int epfd, struct epoll_event *events, uint64_t length)
+{
+	pthread_testcancel();
+	return wait_uncanceled(epfd, events, length);
+}
+
+/* The same for one that may sleep. */
+static __attribute_noinline__
+int wait_among_others(int epfd, struct epoll_event *events, uint64_t length)
+{
+	int type;
+	long ret;
+
+	if (!(int)length)
+		return wait_briefly(epfd, events, length);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	ret = fadvise_entry(epfd, events, length, DEVEPOLL_EPOLL_WAIT);
+	pthread_setcanceltype(type, NULL);
+	if (__builtin_expect(ret >= 0, 1))
+		return ret;
+	return wait_failed(ret, epfd, events, length);
 }
 
 /* Events that are in memory; -EAGAIN if a system call has to be made. */
@@ -303,16 +394,14 @@ int wait_and_drop(struct preload_ring *ring, long ret, int epfd,
 	return ret < 0 ? wait_by_call(epfd, events, maxevents, timeout) : ret;
 }
 
-int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+static __attribute_noinline__
+int wait_with_ring(int epfd, struct epoll_event *events, int maxevents,
+		   int timeout, struct preload_ring *ring)
 {
-	struct preload_ring *ring = preload_ring_of(epfd);
 	bool drop;
 	long ret;
 
-	if (!ring)
-		return wait_by_call(epfd, events, maxevents, timeout);
-	/* Nobody could cancel the only thread. */
-	if (!__libc_single_threaded)
+	if (!preload_is_uncanceled())
 		return wait_among_threads(ring, epfd, events, maxevents,
 					  timeout);
 	ret = preload_ring_take(ring, epfd, events, maxevents, timeout != 0,
@@ -324,6 +413,22 @@ int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
 				     timeout);
 	return ret < 0 ? wait_alone(ring, epfd, events, maxevents, timeout) :
 			 ret;
+}
+
+int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+{
+	struct preload_ring *ring = preload_ring_of(epfd);
+	uint64_t length;
+
+	if (ring)
+		return wait_with_ring(epfd, events, maxevents, timeout, ring);
+	if (REPORTING || preload_guess(epfd) != FOUND_DEVICE)
+		return wait_by_call(epfd, events, maxevents, timeout);
+	/* The usual case of wait_by_call(). */
+	length = DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout);
+	if (preload_is_uncanceled())
+		return wait_uncanceled(epfd, events, length);
+	return wait_among_others(epfd, events, length);
 }
 
 int epoll_pwait(int epfd, struct epoll_event *events, int maxevents,

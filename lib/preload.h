@@ -6,12 +6,26 @@
 #define DEVEPOLL_PRELOAD_H
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/single_threaded.h>
 
 #include "internal.h"
 
 DEVEPOLL_HIDDEN long devepoll_preload_create(int flags);
 DEVEPOLL_HIDDEN long devepoll_preload_call(long nr, long a, long b, long c,
 					   long d, long e, long f);
+
+/* Has a thread of this process been canceled? */
+extern DEVEPOLL_HIDDEN atomic_bool devepoll_preload_cancels;
+
+/* Can nobody cancel the thread?  That of a process which has no other. */
+static inline bool preload_is_uncanceled(void)
+{
+	return __libc_single_threaded &&
+	       !atomic_load_explicit(&devepoll_preload_cancels,
+				     memory_order_relaxed);
+}
 
 /* Return from a system call in the same way as the C library. */
 static inline long preload_result(long ret)

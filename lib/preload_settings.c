@@ -12,7 +12,7 @@
 
 #define KNOWN	0x80000000U
 
-static atomic_uint settings;
+atomic_uint devepoll_settings;
 
 static unsigned int if_asked_for(const char *name, unsigned int bit)
 {
@@ -21,7 +21,12 @@ static unsigned int if_asked_for(const char *name, unsigned int bit)
 	return value && *value && strcmp(value, "0") != 0 ? bit : 0;
 }
 
-static unsigned int read_settings(void)
+/**
+ * devepoll_read_settings() - read the environment variables
+ *
+ * Return: SETTING_* of those that are set.
+ */
+unsigned int devepoll_read_settings(void)
 {
 	return if_asked_for("DEVEPOLL_TRUST", SETTING_TRUST) |
 	       if_asked_for("DEVEPOLL_NO_FALLBACK", SETTING_NO_FALLBACK) |
@@ -32,28 +37,9 @@ static unsigned int read_settings(void)
 /* Runs once, before the program: setenv(3) moves the strings of getenv(3). */
 static __attribute__((constructor)) void keep_settings(void)
 {
-	atomic_store_explicit(&settings, read_settings() | KNOWN,
+	atomic_store_explicit(&devepoll_settings,
+			      devepoll_read_settings() | KNOWN,
 			      memory_order_relaxed);
-}
-
-/**
- * devepoll_setting() - check whether an environment variable is set
- * @bit: SETTING_*
- *
- * Other constructors may call this before ours has run.  For functions in
- * .preinit_array, no variable is set, because the C library does not have the
- * environment yet.
- *
- * Return: true if it is neither empty nor 0.
- */
-bool devepoll_setting(unsigned int bit)
-{
-	unsigned int known = atomic_load_explicit(&settings,
-						  memory_order_relaxed);
-
-	if (!known)
-		known = read_settings();
-	return known & bit;
 }
 
 static struct iovec text(const char *text)

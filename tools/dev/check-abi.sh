@@ -180,7 +180,7 @@ library_symbols() {
 preloaded_symbols() {
 	printf '%s\n' close close_range closefrom dup2 dup3 epoll_create \
 		epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait \
-		syscall
+		pthread_cancel syscall
 }
 
 check_symbols() {
