@@ -106,6 +106,7 @@ bench: ## measure the costs in instructions (KERNEL=, or 6.1, 6.12, newest)
 	$(call deps,base)
 	$(Q)tools/bench/run $(KERNEL)
 	$(Q)tools/bench/rings
+	$(Q)tools/bench/preloaded $(KERNEL)
 
 bench-check: tools ## compare the costs with those recorded (KERNEL=, 6.1)
 	$(call deps,base)
