@@ -230,6 +230,21 @@ TEST_F(owner, adds_another_file_under_its_number_beside_a_stranger)
 		  DEVEPOLL_CLOSED, events_of(out, n, OURS));
 }
 
+/* Its number has two files in the set when that goes. */
+TEST_F(owner, set_goes_before_the_files_of_both)
+{
+	const int number = variant->passed ? SET : self->set.fd;
+
+	ASSERT_EQ(0, THEY(NAME, 0));
+	ASSERT_EQ(0, THEY(ADD, EPOLLIN | EPOLLET));
+	ASSERT_EQ(0, stranger_does(&self->other, STRANGER_CLOSE, number, 0,
+				   0));
+	eset_close(&self->set);
+	self->set = (struct eset){};
+	EXPECT_EQ(0, eventfd_post(NUMBER));
+	EXPECT_EQ(0, THEY(POST, 0));
+}
+
 TEST_F(owner, is_told_of_the_close_of_its_own_file_alone)
 {
 	if (eset_has(&self->set, REPORTS_STALE))

@@ -245,6 +245,34 @@ void dep_item_recycle(struct dep_item *item)
 }
 
 /**
+ * dep_item_free_several() - free items of a set that is cleared
+ * @inst: the set
+ * @first: the first, linked by dep_item.stashed; as for dep_item_free(), and at
+ *	most DEP_CLEAR_BATCH
+ *
+ * Context: process, with a reference on the set's file.
+ */
+void dep_item_free_several(struct dep_instance *inst, struct dep_item *first)
+{
+	struct dep_item *item, *next, *hosts = NULL;
+
+	BUILD_BUG_ON(DEP_CLEAR_BATCH > DEP_STASH_MOST);
+	for (item = first; item; item = next) {
+		next = item->stashed;
+		item_end(item);
+		if (unlikely(!dep_item_hosted(item))) {
+			kmem_cache_free(item_cache, dep_lone_of(item));
+		} else if (host_goes(item)) {
+			item->stashed = hosts;
+			hosts = item;
+		}
+	}
+	host_free_all(hosts);
+	if (unlikely(READ_ONCE(inst->has_spare_owners)))
+		dep_owner_free_spare(inst);
+}
+
+/**
  * dep_item_discard() - free an item that is charged but not hooked
  * @item: new, or closed and off the ready list
  */

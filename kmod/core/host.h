@@ -103,6 +103,7 @@ struct dep_item *dep_host_refill(struct dep_instance *inst);
 struct dep_item *dep_host_new_lone(void);
 void dep_item_free(struct dep_item *item);
 void dep_item_recycle(struct dep_item *item);
+void dep_item_free_several(struct dep_instance *inst, struct dep_item *first);
 void dep_item_discard(struct dep_item *item);
 void dep_host_empty_stash(struct dep_instance *inst);
 struct dep_watch *dep_host_new_watch(void);

@@ -79,6 +79,9 @@
 /* The same, on the fast path of epoll_wait(2). */
 #define DEP_FAST_BATCH		32
 
+/* Items that are taken out of a set that is cleared in one hold of its lock. */
+#define DEP_CLEAR_BATCH		16
+
 /* Items that a waiter looks at in one such hold. */
 #define DEP_LOOK_BATCH		64
 

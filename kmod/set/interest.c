@@ -8,6 +8,7 @@
 
 #include "core/host.h"
 #include "core/item.h"
+#include "core/limits.h"
 #include "core/trace.h"
 #include "files/table.h"
 #include "set/interest.h"
@@ -108,6 +109,31 @@ static void interest_clear_closed(struct dep_instance *inst)
 	} while (item);
 }
 
+/*
+ * Unhooks some items, from number *@fd on, and returns them, linked by
+ * dep_item.stashed: they are ours now, and their data is not needed.
+ */
+static struct dep_item *interest_unhook_some(struct dep_instance *inst,
+					     unsigned int *fd)
+{
+	struct dep_item *item, *some = NULL;
+	int i;
+
+	spin_lock_irq(&inst->lock);
+	for (i = 0; i < DEP_CLEAR_BATCH; i++) {
+		item = dep_fdmap_next(&inst->interest, fd);
+		if (!item)
+			break;
+		/* The number may have another one. */
+		*fd += !dep_item_peer(item);
+		dep_item_unhook(item);
+		item->stashed = some;
+		some = item;
+	}
+	spin_unlock_irq(&inst->lock);
+	return some;
+}
+
 /**
  * dep_interest_clear() - remove all fds
  * @inst: the instance
@@ -118,20 +144,17 @@ static void interest_clear_closed(struct dep_instance *inst)
  */
 void dep_interest_clear(struct dep_instance *inst)
 {
-	struct dep_item *item;
+	struct dep_item *item, *some;
 	unsigned int fd = 0;
 
 	lockdep_assert_held(&inst->mtx);
 	do {
-		spin_lock_irq(&inst->lock);
-		item = dep_fdmap_next(&inst->interest, &fd);
-		if (item)
-			dep_item_unhook(item);
-		spin_unlock_irq(&inst->lock);
-		if (item)
-			dep_item_drop(item, false);
+		some = interest_unhook_some(inst, &fd);
+		for (item = some; item; item = item->stashed)
+			dep_watch_detach(item);
+		dep_item_free_several(inst, some);
 		cond_resched();
-	} while (item);
+	} while (some);
 	interest_clear_closed(inst);
 	dep_host_empty_stash(inst);
 }
