@@ -59,6 +59,12 @@ static void take(int fd)
 		err(1, "read");
 }
 
+static int next(void)
+{
+	turn = (turn + 1) % FDS;
+	return fds[turn];
+}
+
 /* A new set of all fds. */
 static void watch(uint32_t events)
 {
@@ -142,7 +148,7 @@ static void serve_one_shot(struct series *series)
 
 static void add_and_remove(struct series *series)
 {
-	int fd = fds[turn++ % FDS];
+	int fd = next();
 
 	must(!ctl(EPOLL_CTL_DEL, fd, 0));
 	series_begin(series);
@@ -152,16 +158,21 @@ static void add_and_remove(struct series *series)
 	must(!ctl(EPOLL_CTL_ADD, fd, EPOLLIN));
 }
 
+/* From all over the set, since epoll looks it up in a tree. */
 static void add_again(struct series *series)
 {
+	int fd = fds[turn];
+
+	turn = (turn + FDS / ROUNDS) % FDS;
+
 	series_begin(series);
-	must(ctl(EPOLL_CTL_ADD, fds[0], EPOLLIN) && errno == EEXIST);
+	must(ctl(EPOLL_CTL_ADD, fd, EPOLLIN) && errno == EEXIST);
 	series_end(series);
 }
 
 static void change(struct series *series)
 {
-	int fd = fds[turn++ % FDS];
+	int fd = next();
 
 	series_begin(series);
 	must(!ctl(EPOLL_CTL_MOD, fd, EPOLLIN));
@@ -171,7 +182,7 @@ static void change(struct series *series)
 /* It is on the ready list. */
 static void change_ready(struct series *series)
 {
-	int fd = fds[turn++ % FDS];
+	int fd = next();
 
 	post(fd);
 	series_begin(series);
@@ -184,7 +195,7 @@ static void change_ready(struct series *series)
 static void rearm_ready(struct series *series)
 {
 	struct epoll_event event;
-	int fd = fds[turn++ % FDS];
+	int fd = next();
 
 	post(fd);
 	must(epoll_wait(set, &event, 1, 0) == 1);
