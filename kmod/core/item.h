@@ -83,7 +83,7 @@ struct dep_extra {
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
  *	or, with DEP_MODE_STAY, buried
  * @data: L (written under M+L): what the program wants to get back
- * @stashed: in dep_instance.stash (M) or .returned (L): the next one there
+ * @stashed: the next in dep_instance.stash (M), .returned (L), or a clear (M)
  * @owner: L (written under M+L), while hooked: who added it
  * @leaf: the owner's, once unhooked, with @cut: memory of the map of numbers
  */
