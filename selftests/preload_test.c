@@ -3,19 +3,17 @@
  * libdevepoll-preload.so: this program calls epoll, and runs on the device.
  */
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <linux/time_types.h>
 
 #include "kselftest_harness.h"
 
-#include "fadvise_filter.h"
-#include "fadvise_param.h"
 #include "helpers.h"
 #include "preloaded.h"
 
@@ -363,74 +361,6 @@ TEST(threads_make_and_use_sets)
 	for (i = 0; i < THREADS; i++)
 		EXPECT_EQ(0, task_join(&tasks[i]));
 	EXPECT_TRUE(works(set));
-}
-
-#define CANCELED	42
-
-static void exit_canceled(void *arg)
-{
-	(void)arg;
-	_exit(CANCELED);
-}
-
-/* Cancels itself before a wait; the child of a fork(2) has no other thread. */
-static void cancel_and_wait(int set, int ms)
-{
-	struct epoll_event out;
-
-	pthread_cleanup_push(exit_canceled, NULL);
-	pthread_cancel(pthread_self());
-	epoll_wait(set, &out, 1, ms);
-	pthread_cleanup_pop(0);
-	_exit(0);
-}
-
-TEST(only_thread_can_cancel_itself)
-{
-	static const int times[] = { 0, 1000, -1 };
-	int set = epoll_create1(0);
-	int i, fd = eventfd_new();
-	pid_t child;
-
-	ASSERT_EQ(0, add(set, fd, EPOLLIN));
-	for (i = 0; i < 6; i++) {
-		/* With an event, and without. */
-		if (i == 3)
-			ASSERT_EQ(0, eventfd_post(fd));
-		child = fork();
-		ASSERT_LE(0, child);
-		if (!child)
-			cancel_and_wait(set, times[i % 3]);
-		EXPECT_EQ(CANCELED, reap(child));
-	}
-	EXPECT_EQ(fd, ready(set));
-}
-
-static void *wait_for_ever(void *arg)
-{
-	struct epoll_event out;
-
-	atomic_store((atomic_int *)arg, gettid());
-	epoll_wait(early_set, &out, 1, -1);
-	return NULL;
-}
-
-TEST(wait_of_a_thread_can_be_canceled_in_its_sleep)
-{
-	atomic_int tid = 0;
-	pthread_t thread;
-	void *result = NULL;
-
-	NEEDS_THREADS();
-	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_ever, &tid));
-	while (!atomic_load(&tid))
-		sched_yield();
-	ASSERT_EQ(0, await_sleep(tid, fadvise_param() == 'N' ? SYS_ioctl :
-							      SYS_FADVISE));
-	ASSERT_EQ(0, pthread_cancel(thread));
-	ASSERT_EQ(0, pthread_join(thread, &result));
-	EXPECT_TRUE(result == PTHREAD_CANCELED);
-	EXPECT_TRUE(works(early_set));
 }
 
 TEST(no_memory_is_allocated)
