@@ -84,6 +84,30 @@ TEST_F(one_event, is_found_behind_many_that_are_over)
 	}
 }
 
+/* Each kind in its turn is the one that is ready, behind some of all kinds. */
+TEST_F(one_event, is_found_behind_fds_of_other_kinds)
+{
+	static const uint32_t kinds[] = {
+		EPOLLIN, EPOLLIN | EPOLLEXCLUSIVE, EPOLLIN | EPOLLET,
+		EPOLLIN | EPOLLONESHOT,
+	};
+	const int last = 12;
+	int i, turn;
+
+	for (turn = 0; turn < 4; turn++) {
+		for (i = 0; i <= last; i++)
+			ASSERT_EQ(0, add_ready(&self->set, &self->fds[i], 1,
+					       kinds[(i + turn) % 4]));
+		for (i = 0; i < last; i++)
+			ASSERT_EQ(0, empty(self->fds[i]));
+		EXPECT_EQ(self->fds[last], fd_of_next(&self->set));
+		ASSERT_EQ(0, empty(self->fds[last]));
+		EXPECT_EQ(-ENOMSG, fd_of_next(&self->set));
+		for (i = 0; i <= last; i++)
+			ASSERT_EQ(0, eset_del(&self->set, self->fds[i]));
+	}
+}
+
 TEST_F(one_event, is_none_if_all_are_over)
 {
 	int i;
@@ -184,6 +208,15 @@ TEST_F(one_event, stays_if_it_can_not_be_written)
 						       0));
 		EXPECT_EQ(self->fds[i], fd_of_next(&self->set));
 	}
+	/* The same behind fds that are over: the last one is level-triggered. */
+	for (i = 3; i < 6; i++)
+		ASSERT_EQ(0, add_ready(&self->set, &self->fds[i], 1,
+				       EPOLLIN | EPOLLET));
+	for (i = 2; i < 5; i++)
+		ASSERT_EQ(0, empty(self->fds[i]));
+	EXPECT_EQ(-EFAULT, self->set.ops->wait(&self->set, nowhere, 1, 0));
+	EXPECT_EQ(self->fds[5], fd_of_next(&self->set));
+	EXPECT_EQ(-ENOMSG, fd_of_next(&self->set));
 	munmap(nowhere, size);
 }
 

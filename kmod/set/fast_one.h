@@ -136,6 +136,40 @@ static noinline u64 fast_fault(struct dep_instance *inst, struct dep_item *done,
 	return (u64)number << FAST_PASS | FAST_REST | FAST_FAULT | nr;
 }
 
+/* Takes the first item off the list. */
+static __always_inline struct fast_one
+fast_one_unlist(struct dep_instance *inst, struct dep_item *item)
+{
+	struct list_head *ready = &inst->ready, *next = item->ready.next;
+	struct fast_one one = fast_one_take(item);
+
+	lockdep_assert_held(&inst->lock);
+	WRITE_ONCE(ready->next, next);
+	next->prev = ready;
+	inst->nr_ready--;
+	inst->stats.asks++;
+	return one;
+}
+
+/* Writes the event of one that was polled, and returns how many there were. */
+static __always_inline u64 fast_one_end(struct dep_instance *inst,
+					struct epoll_event __user *to,
+					struct fast_one *one)
+{
+	fast_one_send(one, to);
+	if (!fast_one_is_done(inst, one)) {
+		spin_lock_irq(&inst->lock);
+		fast_one_return(one);
+		fast_one_settle(one);
+		fast_wake(inst);
+		spin_unlock_irq(&inst->lock);
+	}
+	fast_one_put(one);
+	if (unlikely(!one->sent))
+		return fast_fault(inst, NULL, 0);
+	return one->revents != 0;
+}
+
 /*
  * As fast_run(), but for the first item, without what that does not need.
  * Called with the instance locked, and unlocks it.
@@ -146,31 +180,15 @@ static __always_inline u64 fast_take_one(struct dep_instance *inst,
 	__releases(&inst->lock)
 {
 	poll_table table DEP_UNINITIALIZED;
-	struct list_head *ready = &inst->ready, *next = item->ready.next;
 	struct fast_one one;
 
 	table._qproc = NULL;
-	one = fast_one_take(item);
-	WRITE_ONCE(ready->next, next);
-	next->prev = ready;
-	inst->nr_ready--;
-	inst->stats.asks++;
+	one = fast_one_unlist(inst, item);
 	spin_unlock_irq(&inst->lock);
 	/* Pairs with smp_mb() in dep_watch_wake(). */
 	smp_mb();
 	fast_one_poll(&one, &table);
-	fast_one_send(&one, to);
-	if (!fast_one_is_done(inst, &one)) {
-		spin_lock_irq(&inst->lock);
-		fast_one_return(&one);
-		fast_one_settle(&one);
-		fast_wake(inst);
-		spin_unlock_irq(&inst->lock);
-	}
-	fast_one_put(&one);
-	if (unlikely(!one.sent))
-		return fast_fault(inst, NULL, 0);
-	return one.revents != 0;
+	return fast_one_end(inst, to, &one);
 }
 
 /*
@@ -220,6 +238,17 @@ static __always_inline u64 fast_take_two(struct dep_instance *inst,
 	return collected;
 }
 
+/* The first item is not an ordinary one, or there is none; unlocks L. */
+static __always_inline u64 fast_take_none(struct dep_instance *inst)
+	__releases(&inst->lock)
+{
+	/* If the list is empty, there may be events in the ring. */
+	bool rest = !list_empty(&inst->ready) || inst->ring;
+
+	spin_unlock_irq(&inst->lock);
+	return rest ? FAST_REST : 0;
+}
+
 /*
  * Takes one item or two, if they are ordinary ones.  Called with the instance
  * locked, and unlocks it.
@@ -234,7 +263,6 @@ static __always_inline u64 fast_take_first(struct dep_instance *inst,
 	struct dep_item *item = list_entry(first, struct dep_item, ready);
 	struct dep_item *other;
 
-	/* The list may be empty; then there may be events in the ring. */
 	if (likely(first != ready && fast_is_ordinary(item, table))) {
 		if (likely(first->next == ready) || max == 1)
 			return fast_take_one(inst, to, item);
@@ -243,36 +271,55 @@ static __always_inline u64 fast_take_first(struct dep_instance *inst,
 		    fast_is_ordinary(other, table))
 			return fast_take_two(inst, to, item, other);
 	}
-	spin_unlock_irq(&inst->lock);
-	return first != ready || inst->ring ? FAST_REST : 0;
+	return fast_take_none(inst);
 }
 
-/* The first items were not ready: goes on until one is.  M is held. */
+/*
+ * The first item was not ready: goes on until one is.  M is held.  Threads that
+ * share a set take one event each, and so meet what the others have served.
+ */
 static noinline u64 fast_take_next(struct dep_instance *inst,
-				   struct epoll_event __user *to, u32 max)
+				   struct epoll_event __user *to)
 {
+	const struct files_struct *files = current->files;
+	struct list_head *ready = &inst->ready;
+	poll_table table DEP_UNINITIALIZED;
+	struct fast_one one;
+	u32 left;
+
+	table._qproc = NULL;
 	/*
 	 * Those that come from now on are left to the next call.  As in
 	 * dep_ready_may_ask().
 	 */
-	u32 left = data_race(READ_ONCE(inst->nr_ready));
-	u64 collected = 0;
-
-	for (; left && !collected; left--) {
+	left = data_race(READ_ONCE(inst->nr_ready));
+	for (; left; left--) {
 		if (unlikely(!(left % DEP_FAST_BATCH))) {
 			cond_resched();
 			if (fatal_signal_pending(current))
 				break;
 		}
 		spin_lock_irq(&inst->lock);
-		collected = fast_take_first(inst, to, max);
+		one.item = list_entry(ready->next, struct dep_item, ready);
+		if (unlikely(ready->next == ready ||
+			     !fast_is_ordinary(one.item,
+					       dep_owner_table_of(files))))
+			return fast_take_none(inst);
+		one = fast_one_unlist(inst, one.item);
+		spin_unlock_irq(&inst->lock);
+		/* Pairs with smp_mb() in dep_watch_wake(). */
+		smp_mb();
+		fast_one_poll(&one, &table);
+		if (one.revents)
+			return fast_one_end(inst, to, &one);
+		fast_one_put(&one);
 	}
-	if (!collected && READ_ONCE(inst->nr_waiters)) {
+	if (READ_ONCE(inst->nr_waiters)) {
 		spin_lock_irq(&inst->lock);
 		fast_wake(inst);
 		spin_unlock_irq(&inst->lock);
 	}
-	return collected;
+	return 0;
 }
 
 /*
@@ -290,7 +337,7 @@ static __always_inline u64 fast_collect_one(struct dep_instance *inst,
 	collected = fast_take_first(inst, to, max);
 	/* As in dep_ready_may_ask(). */
 	if (unlikely(!collected) && data_race(READ_ONCE(inst->nr_ready)))
-		collected = fast_take_next(inst, to, max);
+		collected = max == 1 ? fast_take_next(inst, to) : FAST_REST;
 	fast_end(inst, collected & FAST_NR);
 	return collected;
 }
