@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -46,6 +47,44 @@ TEST_F(ctl, adds_once)
 	EXPECT_EQ(-EEXIST, eset_add(&self->set, self->event, EPOLLOUT));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+}
+
+TEST_F(ctl, adds_once_whatever_is_asked_for)
+{
+	EXPECT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(-EEXIST, eset_add(&self->set, self->event,
+				    EPOLLIN | EPOLLEXCLUSIVE));
+	EXPECT_EQ(-EINVAL, eset_add(&self->set, self->event,
+				    EPOLLIN | EPOLLEXCLUSIVE | EPOLLONESHOT));
+	ASSERT_EQ(0, eset_del(&self->set, self->event));
+	EXPECT_EQ(0, eset_add(&self->set, self->event,
+			      EPOLLIN | EPOLLEXCLUSIVE));
+	EXPECT_EQ(-EEXIST, eset_add(&self->set, self->event, EPOLLIN));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+}
+
+TEST_F(ctl, adds_what_another_set_has)
+{
+	struct eset other;
+	int others[8], i;
+
+	ASSERT_EQ(0, eset_open(&other, variant->ops));
+	ASSERT_EQ(0, eset_add(&other, self->event, EPOLLIN));
+	for (i = 0; i < 8; i++) {
+		others[i] = eventfd_new();
+		ASSERT_EQ(0, eset_add(&self->set, others[i], EPOLLIN));
+	}
+	EXPECT_EQ(0, eset_add(&self->set, self->event, EPOLLIN));
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(-EEXIST, eset_add(&self->set, others[i], EPOLLIN));
+	EXPECT_EQ(-EEXIST, eset_add(&self->set, self->event, EPOLLIN));
+	ASSERT_EQ(0, eset_del(&other, self->event));
+	EXPECT_EQ(-EEXIST, eset_add(&self->set, self->event, EPOLLIN));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
+	EXPECT_EQ(-ENOMSG, eset_wait_one(&other, self->event, 0));
+	eset_close(&other);
 }
 
 TEST_F(ctl, changes_and_removes_only_members)
@@ -210,6 +249,26 @@ TEST_F(ctl, change_has_taken_effect_when_it_returns)
 	}
 	atomic_store(&poster.stop, true);
 	EXPECT_EQ(0, task_join(&poster.task));
+}
+
+static long poll_for_ever(void *arg)
+{
+	struct pollfd pfd = { .fd = *(int *)arg, .events = POLLIN };
+
+	return poll(&pfd, 1, -1) == 1 ? pfd.revents : -errno;
+}
+
+TEST_F(ctl, change_wakes_who_polls_the_set)
+{
+	struct task task;
+
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(0, eset_add(&self->set, self->event, 0));
+	ASSERT_EQ(0, task_start(&task, poll_for_ever, &self->set.fd));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
+	ASSERT_EQ(0, eset_mod(&self->set, self->event, EPOLLIN));
+	EXPECT_EQ(POLLIN, task_join(&task));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->set, self->event, 0));
 }
 
 /* Called directly: libraries hide bits of the kernel's answer. */

@@ -157,6 +157,12 @@ static noinline int interest_arm_modified(struct dep_item *item,
 	return interest_end_modify(item, &before, ready, revents, err);
 }
 
+/* Will its file be polled by whoever takes it off the list? */
+static __always_inline bool item_is_polled(const struct dep_item *item)
+{
+	return (item->mode & (DEP_MODE_POLL | DEP_MODE_RING)) == DEP_MODE_POLL;
+}
+
 /* The rest of one after which something is posted. */
 static noinline int interest_post_modified(struct dep_item *item, u16 ready,
 					   u16 revents)
@@ -166,17 +172,14 @@ static noinline int interest_post_modified(struct dep_item *item, u16 ready,
 	if (unlikely(item->mode & DEP_MODE_KEEP))
 		return interest_end_modify(item, NULL, ready, revents, 0);
 	spin_lock_irq(&inst->lock);
-	interest_post_again(item, ready);
+	/* Like a wake-up, if there is nobody to be told: nothing is computed. */
+	if (likely(item_is_polled(item) && !inst->nr_waiters &&
+		   !inst->polled))
+		dep_item_list_to_poll(item);
+	else
+		interest_post_again(item, ready);
 	spin_unlock_irq(&inst->lock);
 	return 0;
-}
-
-/* Will its file be polled by whoever takes it off the list? */
-static __always_inline bool item_is_polled(const struct dep_item *item,
-					   bool listed)
-{
-	return listed && (item->mode & (DEP_MODE_POLL | DEP_MODE_RING)) ==
-			 DEP_MODE_POLL;
 }
 
 /* As epoll does, this reports what is ready already. */
@@ -220,7 +223,7 @@ static __always_inline int interest_modify(struct dep_instance *inst,
 	 * an item on the list, where its file is polled.
 	 */
 	if (likely(!(item->mode & DEP_MODE_KEEP) &&
-		   (!(ready & events) || item_is_polled(item, listed))))
+		   (!(ready & events) || (listed && item_is_polled(item)))))
 		return 0;
 	return interest_post_modified(item, ready, revents);
 }
