@@ -201,9 +201,6 @@ int ctl_by_call(int epfd, int op, int fd, struct epoll_event *event)
 static __attribute_noinline__
 int ctl_failed(long ret, int epfd, int op, int fd, struct epoll_event *event)
 {
-	/* Only a set says these; some programs add what may be there. */
-	if (ret == -EEXIST || ret == -ENOENT)
-		return preload_result(ret);
 	ret = devepoll_entry_ctl_error(ret, epfd, op, fd, event);
 	if (ret == -ENOTTY) {
 		preload_set_guess(epfd, FOUND_EPOLL);
@@ -211,6 +208,12 @@ int ctl_failed(long ret, int epfd, int op, int fd, struct epoll_event *event)
 					    (long)event, 0, 0);
 	}
 	return preload_result(ret);
+}
+
+static __attribute_noinline__ int ctl_refused(int err)
+{
+	errno = err;
+	return -1;
 }
 
 /* The usual case of ctl_by_call() first. */
@@ -225,5 +228,8 @@ int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 	ret = entry_ctl_fast(epfd, op, fd, event);
 	if (__builtin_expect(ret >= 0, 1))
 		return ret;
+	/* Only a set says these; some programs add what may be there. */
+	if (ret == -EEXIST || ret == -ENOENT)
+		return ctl_refused(-ret);
 	return ctl_failed(ret, epfd, op, fd, event);
 }

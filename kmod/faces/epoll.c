@@ -169,9 +169,22 @@ static __always_inline int fast_ctl(struct dep_instance *inst, u16 op,
 	return make_change(inst, &ch, op);
 }
 
-static noinline int fast_add(struct dep_instance *inst, u64 address, int fd)
+static noinline int first_add(struct dep_instance *inst, u64 address, int fd)
 {
 	return fast_ctl(inst, DEVEPOLL_ADD, address, fd);
+}
+
+/* In the usual case with one frame less: what follows takes M. */
+static noinline int fast_add(struct dep_instance *inst, u64 address, int fd)
+{
+	struct dep_change ch DEP_UNINITIALIZED;
+
+	if (unlikely(!dep_bind_is_settled(inst)))
+		return first_add(inst, address, fd);
+	ch.op = DEVEPOLL_ADD;
+	if (read_event(&ch, u64_to_user_ptr(address)))
+		return -EFAULT;
+	return dep_interest_add_locking(inst, fd, ch.events, ch.mode, ch.data);
 }
 
 static noinline int fast_modify(struct dep_instance *inst, u64 address, int fd)

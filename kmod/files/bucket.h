@@ -89,11 +89,12 @@ static inline void dep_bucket_remove(struct dep_bucket *bucket,
 
 /**
  * dep_watch_maybe() - may this file be watched?
- * @file: a file that is being released
+ * @file: a file that is being released, or on which the caller has a reference
  *
  * Pairs with the barrier in the tear-down of a watch: whoever sees no watch
- * also sees that no wait queue of the file has an entry of ours.  No watch can
- * be added any more, since adding takes a reference on the file.
+ * also sees that no wait queue of the file has an entry of ours.  To a file
+ * that is being released, no watch can be added any more, since adding takes a
+ * reference on the file.
  *
  * Return: false if it is not watched.
  */

@@ -20,7 +20,8 @@ void dep_watch_detach(struct dep_item *item);
 
 /**
  * dep_watch_exists() - does a file have a watch?
- * @file: the file, on which the caller has a reference
+ * @file: the file, for which dep_watch_maybe() is true; the caller has a
+ *	reference on it
  *
  * Both answers are guesses: it may get a watch, or lose it, at once; and that a
  * watch was joined is seen without a lock, by a mark that another file of the
@@ -32,8 +33,6 @@ static inline bool dep_watch_exists(const struct file *file)
 {
 	const struct dep_bucket *bucket = dep_watch_bucket(file);
 
-	if (!READ_ONCE(bucket->watches))
-		return false;
 	return READ_ONCE(bucket->joined) == dep_bucket_mark(file) ||
 	       dep_watch_is_there(file);
 }

@@ -3,6 +3,7 @@
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
 
 #include "core/compat.h"
@@ -143,31 +144,28 @@ static noinline void interest_post_added(struct dep_item *item, u16 ready)
 	spin_unlock_irq(&inst->lock);
 }
 
-/* May the set have an item of a file, which is @alone if none seems to? */
-static __always_inline bool interest_may_have(const struct dep_instance *inst,
-					      bool alone)
+/*
+ * Has the set this file already?  @watched: dep_watch_maybe(); if it is false,
+ * no set has, and L is not taken.  To be asked before anything is allocated: in
+ * a signal set, what an item takes goes back only after a while.
+ */
+static __always_inline bool interest_has(struct dep_instance *inst,
+					 struct file *file, int fd,
+					 bool watched)
 {
-	if (unlikely(inst->onesig))
-		return true;
 	/* With M held, there is none if there was none. */
-	return unlikely(!alone) && data_race(READ_ONCE(inst->nr_items));
+	return unlikely(watched) && data_race(READ_ONCE(inst->nr_items)) &&
+	       dep_interest_find(inst, file, fd);
 }
 
 static __always_inline int interest_add(struct dep_instance *inst,
 					struct file *file, int fd, u16 events,
-					u32 mode, u64 data)
+					u32 mode, u64 data, bool watched)
 {
-	bool alone = !dep_watch_exists(file);
+	bool alone = !watched || !dep_watch_exists(file);
 	struct dep_item *item;
 	int answer, err;
 
-	/*
-	 * Before anything is allocated: in a signal set, what an item takes
-	 * goes back only after a while.
-	 */
-	if (interest_may_have(inst, alone) &&
-	    dep_interest_find(inst, file, fd))
-		return -EEXIST;
 	item = interest_new_item(inst, file, fd, events, mode, data, alone);
 	if (IS_ERR(item)) {
 		/* It may be there already, or a stale one may take the room. */
@@ -198,7 +196,7 @@ static __always_inline int interest_add(struct dep_instance *inst,
  * dep_interest_add() - add a file
  * @inst: the instance
  * @file: the file, on which the caller has a reference
- * @fd: the number
+ * @fd: the number, of which the set has no item of this file
  * @events: the poll events asked for
  * @mode: DEP_MODE_*
  * @data: the user data
@@ -206,13 +204,13 @@ static __always_inline int interest_add(struct dep_instance *inst,
  * What is ready already is posted.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: as dep_interest_set() for an fd that is added, or
- * -EEXIST: it has an item of this number and file.
+ * Return: as dep_interest_set() for an fd that is added.
  */
 int dep_interest_add(struct dep_instance *inst, struct file *file, int fd,
 		     u16 events, u32 mode, u64 data)
 {
-	return interest_add(inst, file, fd, events, mode, data);
+	return interest_add(inst, file, fd, events, mode, data,
+			    dep_watch_maybe(file));
 }
 
 /* May EPOLLEXCLUSIVE be combined with the rest? */
@@ -222,6 +220,47 @@ static noinline bool interest_may_exclude(const struct file *file, u16 events,
 	return !dep_instance_of(file) && !dep_file_is_epoll(file) &&
 	       !(events & ~DEP_EXCLUSIVE_EVENTS) &&
 	       !(mode & ~DEP_EXCLUSIVE_MODES);
+}
+
+/* The checks of an add that does not end with EEXIST. */
+static __always_inline int interest_check(struct dep_instance *inst,
+					  struct file *file, u16 events,
+					  u32 mode)
+{
+	int err = dep_check_file(inst, file);
+
+	if (unlikely(mode & DEP_MODE_EXCLUSIVE) && !err &&
+	    !interest_may_exclude(file, events, mode))
+		err = -EINVAL;
+	return err;
+}
+
+static __always_inline int interest_add_fd(struct dep_instance *inst, int fd,
+					   u16 events, u32 mode, u64 data)
+{
+	struct fd f = fdget(fd);
+	bool watched;
+	int err;
+
+	lockdep_assert_held(&inst->mtx);
+	if (unlikely(!fd_file(f)))
+		return -EBADF;
+	watched = dep_watch_maybe(fd_file(f));
+	/*
+	 * What the set has already is looked for before the file's watch: if
+	 * that exists, most likely because of this set.  Such a file is one
+	 * that can be added.
+	 */
+	if (interest_has(inst, fd_file(f), fd, watched) &&
+	    likely(!(mode & DEP_MODE_EXCLUSIVE)))
+		err = -EEXIST;
+	else
+		err = interest_check(inst, fd_file(f), events, mode);
+	if (likely(!err))
+		err = interest_add(inst, fd_file(f), fd, events, mode, data,
+				   watched);
+	fdput(f);
+	return err;
 }
 
 /**
@@ -238,18 +277,29 @@ static noinline bool interest_may_exclude(const struct file *file, u16 events,
 int dep_interest_add_fd(struct dep_instance *inst, int fd, u16 events, u32 mode,
 			u64 data)
 {
-	struct fd f = fdget(fd);
+	return interest_add_fd(inst, fd, events, mode, data);
+}
+
+/**
+ * dep_interest_add_locking() - the same, for a caller that does not hold M
+ * @inst: the instance, of the extended interface
+ * @fd: as for dep_interest_add_fd()
+ * @events: as for dep_interest_add_fd()
+ * @mode: as for dep_interest_add_fd()
+ * @data: as for dep_interest_add_fd()
+ *
+ * Context: process; sleeps.
+ * Return: as dep_interest_change(), or
+ * -EINTR: the caller is being killed.
+ */
+int dep_interest_add_locking(struct dep_instance *inst, int fd, u16 events,
+			     u32 mode, u64 data)
+{
 	int err;
 
-	lockdep_assert_held(&inst->mtx);
-	if (unlikely(!fd_file(f)))
-		return -EBADF;
-	err = dep_check_file(inst, fd_file(f));
-	if (unlikely(mode & DEP_MODE_EXCLUSIVE) && !err &&
-	    !interest_may_exclude(fd_file(f), events, mode))
-		err = -EINVAL;
-	if (likely(!err))
-		err = interest_add(inst, fd_file(f), fd, events, mode, data);
-	fdput(f);
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = interest_add_fd(inst, fd, events, mode, data);
+	mutex_unlock(&inst->mtx);
 	return err;
 }

@@ -183,6 +183,19 @@ static void add_1(bool counts)
 	change(counts, be->add, 7);
 }
 
+/* It is there already. */
+static void add_again(bool counts)
+{
+	bool ok;
+
+	if (counts)
+		mark_begin();
+	ok = be->add(set, &files->in[7], 1);
+	if (counts)
+		mark_end();
+	must(!ok);
+}
+
 static void modify_1(bool counts)
 {
 	change(counts, be->modify, 7);
@@ -292,7 +305,8 @@ static const struct {
 	{ "wait_0", wait_0 }, { "wait_1", wait_1 }, { "wait_2", wait_2 },
 	{ "wait_16", wait_16 }, { "wait_256", wait_256 }, { "pair", pair },
 	{ "producer", produce }, { "producer_again", produce_again },
-	{ "add_1", add_1 }, { "modify_1", modify_1 }, { "remove_1", remove_1 },
+	{ "add_1", add_1 }, { "add_again", add_again },
+	{ "modify_1", modify_1 }, { "remove_1", remove_1 },
 	{ "add_1000", add_1000 }, { "modify_1000", modify_1000 },
 	{ "remove_1000", remove_1000 },
 	{ "add_first", add_first }, { "sets_add", sets_add },
