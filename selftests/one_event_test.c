@@ -208,7 +208,7 @@ TEST_F(one_event, stays_if_it_can_not_be_written)
 						       0));
 		EXPECT_EQ(self->fds[i], fd_of_next(&self->set));
 	}
-	/* The same behind fds that are over: the last one is level-triggered. */
+	/* The same behind fds that are over; the last is level-triggered. */
 	for (i = 3; i < 6; i++)
 		ASSERT_EQ(0, add_ready(&self->set, &self->fds[i], 1,
 				       EPOLLIN | EPOLLET));
