@@ -5,9 +5,11 @@
  * tools/coverage/run adds this file to a copy of the module.
  *
  * Reading /sys/kernel/debug/devepoll-coverage gives, for each object, a line
- * "PATH SIZE" and a file of that size in the format that gcov(1) reads.
+ * "PATH SIZE" and a file of that size in the format that gcov(1) reads.  A
+ * module that is unloaded, or fails to load, appends the same to KEPT.
  */
 #include <linux/debugfs.h>
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/module.h>
@@ -48,6 +50,7 @@ struct gcov_info {
 #define TAG_FUNCTION	0x01000000
 #define TAG_COUNTERS(i)	(0x01a10000 + ((i) << 17))
 #define ROOM		(4 << 20)
+#define KEPT		"/dev/shm/devepoll-coverage"
 
 static struct gcov_info *objects;
 static struct dentry *node;
@@ -137,7 +140,8 @@ static void put_object(struct text *text, const struct gcov_info *info)
 	}
 }
 
-static int coverage_open(struct inode *inode, struct file *file)
+/* What all objects counted until now, or NULL; for vfree(). */
+static struct text *make_text(void)
 {
 	struct text *text = vmalloc(sizeof(*text));
 	const struct gcov_info *info;
@@ -145,7 +149,7 @@ static int coverage_open(struct inode *inode, struct file *file)
 	char line[256];
 
 	if (!text)
-		return -ENOMEM;
+		return NULL;
 	text->size = 0;
 	for (info = objects; info; info = info->next) {
 		/* Once for its size. */
@@ -157,8 +161,30 @@ static int coverage_open(struct inode *inode, struct file *file)
 					  info->path, size));
 		put_object(text, info);
 	}
-	file->private_data = text;
-	return 0;
+	return text;
+}
+
+/* Saves the counts, which end with the module. */
+static void keep_text(void)
+{
+	struct text *text = make_text();
+	struct file *file;
+	loff_t pos = 0;
+
+	file = filp_open(KEPT, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (text && !IS_ERR(file))
+		kernel_write(file, text->bytes, text->size, &pos);
+	else
+		pr_err("devepoll-coverage: counts are lost\n");
+	if (!IS_ERR(file))
+		filp_close(file, NULL);
+	vfree(text);
+}
+
+static int coverage_open(struct inode *inode, struct file *file)
+{
+	file->private_data = make_text();
+	return file->private_data ? 0 : -ENOMEM;
 }
 
 static ssize_t coverage_read(struct file *file, char __user *to, size_t count,
@@ -198,8 +224,10 @@ static int __init coverage_init(void)
 	if (!objects)
 		return -ENXIO;
 	err = devepoll_init();
-	if (err)
+	if (err) {
+		keep_text();
 		return err;
+	}
 	node = debugfs_create_file("devepoll-coverage", 0400, NULL, NULL,
 				   &coverage_fops);
 	return 0;
@@ -209,6 +237,7 @@ static void __exit coverage_exit(void)
 {
 	debugfs_remove(node);
 	devepoll_exit();
+	keep_text();
 }
 
 module_init(coverage_init);
