@@ -76,8 +76,14 @@ void __gcov_merge_add(s64 *counters, unsigned int nr)
 
 /* The linker sorts constructors by name; gcov's have 00100. */
 typedef void (*constructor)(void);
-static constructor first[1] __used __section(".init_array.00099");
-static constructor last[1] __used __section(".init_array.00101");
+
+/* A kernel with constructors calls these, too. */
+static void nothing(void)
+{
+}
+
+static constructor first[] __used __section(".init_array.00099") = { nothing };
+static constructor last[] __used __section(".init_array.00101") = { nothing };
 
 /**
  * struct text - what a reader gets
@@ -211,12 +217,14 @@ static const struct file_operations coverage_fops = {
 
 static int __init coverage_init(void)
 {
-	constructor *each;
+	constructor *each = first;
 	int err;
 
 	/* A kernel with constructors has called them. */
 	if (!objects) {
-		for (each = first + 1; each < last; each++) {
+		/* The linker has put others behind it. */
+		OPTIMIZER_HIDE_VAR(each);
+		for (; each < last; each++) {
 			if (*each)
 				(*each)();
 		}
