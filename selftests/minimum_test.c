@@ -138,6 +138,36 @@ TEST_F(minimum, of_0_and_1_are_the_same)
 	}
 }
 
+TEST_F(minimum, that_is_lowest_is_met_first)
+{
+	ASSERT_EQ(0, sleeper_start(&self->sleeper, 3, FOREVER));
+	ASSERT_EQ(0, sleeper_start(&self->other, 2, FOREVER));
+	ASSERT_EQ(0, eventfd_post(self->events[0]));
+	EXPECT_TRUE(sleeps_on(&self->other));
+	ASSERT_EQ(0, eventfd_post(self->events[1]));
+	EXPECT_EQ(2, task_join(&self->other.task));
+	EXPECT_TRUE(sleeps_on(&self->sleeper));
+	ASSERT_EQ(0, eventfd_post(self->events[2]));
+	ASSERT_EQ(0, eventfd_post(self->events[3]));
+	ASSERT_EQ(0, eventfd_post(self->events[4]));
+	EXPECT_LE(3, task_join(&self->sleeper.task));
+}
+
+TEST_F(minimum, that_is_equal_is_met_in_turn)
+{
+	if (!(variant->mode & EPOLLET))
+		SKIP(return, "what the first has taken stays ready");
+	ASSERT_EQ(0, sleeper_start(&self->sleeper, 2, FOREVER));
+	ASSERT_EQ(0, sleeper_start(&self->other, 2, FOREVER));
+	ASSERT_EQ(0, eventfd_post(self->events[0]));
+	ASSERT_EQ(0, eventfd_post(self->events[1]));
+	EXPECT_EQ(2, task_join(&self->sleeper.task));
+	EXPECT_TRUE(sleeps_on(&self->other));
+	ASSERT_EQ(0, eventfd_post(self->events[2]));
+	ASSERT_EQ(0, eventfd_post(self->events[3]));
+	EXPECT_EQ(2, task_join(&self->other.task));
+}
+
 TEST_F(minimum, is_slept_for)
 {
 	int i;

@@ -87,6 +87,30 @@ TEST_F(onesig, tells_fd_band_and_code)
 	EXPECT_EQ(0, signal_is_waiting(self->signo));
 }
 
+TEST_F(onesig, tells_urgent_data_and_errors_by_code)
+{
+	siginfo_t info;
+	int tcp[2];
+
+	ASSERT_EQ(0, tcp_pair(tcp));
+	ASSERT_EQ(8, dep_write_one(self->set, tcp[0], POLLPRI));
+	ASSERT_EQ(1, send(tcp[1], "!", 1, MSG_OOB));
+	ASSERT_EQ(self->signo, onesig_take(self->signo, &info, SOON_MS));
+	EXPECT_EQ(tcp[0], info.si_fd);
+	EXPECT_EQ(POLLPRI, info.si_band);
+	EXPECT_EQ(variant->specific ? SI_SIGIO : POLL_PRI, info.si_code);
+
+	ASSERT_EQ(8, dep_write_one(self->set, self->pipe[1], POLLERR));
+	ASSERT_EQ(0, close(self->pipe[0]));
+	self->pipe[0] = -1;
+	ASSERT_EQ(self->signo, onesig_take(self->signo, &info, SOON_MS));
+	EXPECT_EQ(self->pipe[1], info.si_fd);
+	EXPECT_EQ(POLLERR, info.si_band);
+	EXPECT_EQ(variant->specific ? SI_SIGIO : POLL_ERR, info.si_code);
+	close(tcp[0]);
+	close(tcp[1]);
+}
+
 TEST_F(onesig, is_queued_once_for_many_events)
 {
 	int i;
