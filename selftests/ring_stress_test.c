@@ -107,13 +107,14 @@ static long produce(void *arg)
 {
 	struct producer *p = arg;
 
-	while (now_ns() < p->end) {
+	/* Once at least, however long readers that spin keep it waiting. */
+	do {
 		int fd = p->events[rand_r(&p->seed) % FILES];
 
 		p->written += !eventfd_post(fd);
 		if (rand_r(&p->seed) % 64 == 0)
 			pause_briefly();
-	}
+	} while (now_ns() < p->end);
 	return 0;
 }
 
