@@ -18,6 +18,7 @@
 #include "helpers.h"
 
 #define EVENTS	2000	/* of a buffer of several pages */
+#define NOT_OPEN	999
 
 struct world {
 	int fail_nth;
@@ -103,6 +104,30 @@ static bool check_add(struct world *w, int ret, bool hit)
 TEST_F(devpoll_shortage, fails_an_add)
 {
 	EXPECT_LT(2, walk(&self->w, call_add, check_add));
+}
+
+static int call_bury(struct world *w)
+{
+	return dp_set(w->set, NOT_OPEN, POLLIN);
+}
+
+static bool check_bury(struct world *w, int ret, bool hit)
+{
+	const int size = sizeof(struct pollfd);
+
+	if (ret != size && !is_clear(ret, hit))
+		return false;
+	if (dp_wait_one(w->face, w->set, NOT_OPEN, 0) !=
+	    (ret == size ? POLLNVAL : 0))
+		return false;
+	return ret != size || dp_set(w->set, NOT_OPEN, POLLREMOVE) == size;
+}
+
+TEST_F(devpoll_shortage, fails_an_add_of_a_number_that_is_not_open)
+{
+	if (variant->face != DP_SOLARIS)
+		SKIP(return, "only on Solaris such numbers stay");
+	EXPECT_LT(0, walk(&self->w, call_bury, check_bury));
 }
 
 static int call_remove(struct world *w)

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <unistd.h>
 
@@ -61,6 +62,24 @@ TEST_F(reopen, refuses_other_flags)
 			TH_LOG("flags %lx", bad[i]);
 	EXPECT_EQ(next, next_fd());
 	EXPECT_EQ(0, items(self->set));
+}
+
+TEST_F(reopen, fails_alone_if_no_number_is_free)
+{
+	struct rlimit limit, less;
+	int second;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	less = limit;
+	less.rlim_cur = next_fd();
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &less));
+	EXPECT_EQ(-EMFILE, REOPEN(self->set, O_RDWR));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	second = REOPEN(self->set, O_RDWR);
+	ASSERT_LE(0, second);
+	ASSERT_EQ(0, add(second, self->member, EPOLLOUT));
+	EXPECT_EQ(1, items(self->set));
+	EXPECT_EQ(0, close(second));
 }
 
 TEST_F(reopen, for_reading_waits_for_the_same_set)
