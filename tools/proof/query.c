@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests to redis, memcached and HTTP servers, and the correct answers, which
- * depend only on the numbers of the connection and of the request.
+ * Requests to redis, memcached, HTTP and echo servers, and the correct answers,
+ * which depend only on the numbers of the connection and of the request.
  */
 #include <err.h>
 #include <stdarg.h>
@@ -121,6 +121,13 @@ static void http_ask(struct text *out, struct text *right,
 	text_value(right, file);
 }
 
+static void echo_ask(struct text *out, struct text *right,
+		     const struct query *query)
+{
+	text_value(out, seed_of(query));
+	text_value(right, seed_of(query));
+}
+
 /* How long a good header is; 0 if more has to come; -1 if it is not good. */
 static ssize_t check_header(const struct text *in, const struct text *right)
 {
@@ -199,6 +206,7 @@ static const struct protocol protocols[] = {
 	{ .name = "nginx", .ask = http_ask, .has_header = true },
 	{ .name = "node", .ask = http_ask, .has_header = true },
 	{ .name = "tokio", .ask = http_ask, .has_header = true },
+	{ .name = "echo", .ask = echo_ask },
 };
 
 /**
