@@ -90,7 +90,7 @@ check: ## run all tests in guests; KERNEL= or DEBUG= for only one kernel
 	$(Q)tools/check $(KERNEL)
 
 check-deep: ## measure anew what Documentation/trust.rst says (hours)
-	$(call deps,base deep fuzz)
+	$(call deps,base deep fuzz npm)
 	$(Q)tools/deep
 
 mutants: selftests ## check that the tests notice planted faults (KERNEL=, 6.1)

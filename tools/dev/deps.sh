@@ -26,7 +26,7 @@ bench='
 	gnuplot-nox
 '
 deep='
-	clang coccinelle
+	clang coccinelle patch
 '
 experiment='
 	httperf libpcl1-dev wrk
