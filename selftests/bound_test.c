@@ -140,6 +140,11 @@ TEST_F(bound, of_a_set_is_the_modules)
 TEST_F(bound, is_no_reason_where_nothing_is_added)
 {
 	int set = dep_open(), other = eventfd_new();
+	const struct devepoll_change exclusive = {
+		.op = DEVEPOLL_ADD,
+		.fd = FIRST,
+		.events = EPOLLIN | EPOLLEXCLUSIVE,
+	};
 
 	ASSERT_LE(0, set);
 	ASSERT_EQ(0, dup_range(self->event, FIRST, WATCHES + 1));
@@ -147,6 +152,7 @@ TEST_F(bound, is_no_reason_where_nothing_is_added)
 	ASSERT_EQ(0, become(46011));
 	ASSERT_EQ(WATCHES, add_some(set, FIRST, WATCHES + 1));
 	EXPECT_EQ(-EEXIST, change_one(set, DEVEPOLL_ADD, FIRST));
+	EXPECT_EQ(-EEXIST, dep_change(set, &exclusive));
 	ASSERT_EQ(FIRST, dup2(other, FIRST));
 	EXPECT_EQ(0, change_one(set, DEVEPOLL_ADD, FIRST));
 	EXPECT_EQ(-ENOSPC, change_one(set, DEVEPOLL_ADD, FIRST + WATCHES));
