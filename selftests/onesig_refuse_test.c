@@ -58,6 +58,30 @@ TEST(what_is_no_signal_is_refused)
 	close(set);
 }
 
+/* A change of 2001 adds every file; those of epoll_ctl(2) know no such fd. */
+TEST(file_without_poll_is_refused_by_requests_alone)
+{
+	struct devepoll_change change = {
+		.op = DEVEPOLL_ADD,
+		.events = EPOLLIN,
+	};
+	int file = open("/proc/self/exe", O_RDONLY);
+	struct pollfd pfd = { .fd = file, .events = POLLIN };
+	int i, set = onesig_open(ONESIG_SIGNAL, 0);
+
+	ASSERT_LE(0, set);
+	change.fd = file;
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(-EPERM, dep_change(set, &change));
+		/* The second time, it is in the set. */
+		ASSERT_EQ(sizeof(pfd), write(set, &pfd, sizeof(pfd)));
+	}
+	change.op = DEVEPOLL_MOD;
+	EXPECT_EQ(-EPERM, dep_change(set, &change));
+	close(set);
+	close(file);
+}
+
 TEST(a_set_is_one_thing_for_good)
 {
 	struct devepoll_change change = {

@@ -222,7 +222,7 @@ static noinline bool interest_may_exclude(const struct file *file, u16 events,
 	       !(mode & ~DEP_EXCLUSIVE_MODES);
 }
 
-/* The checks of an add that does not end with EEXIST. */
+/* What is checked before the set is touched, as epoll does. */
 static __always_inline int interest_check(struct dep_instance *inst,
 					  struct file *file, u16 events,
 					  u32 mode)
@@ -245,20 +245,19 @@ static __always_inline int interest_add_fd(struct dep_instance *inst, int fd,
 	lockdep_assert_held(&inst->mtx);
 	if (unlikely(!fd_file(f)))
 		return -EBADF;
-	watched = dep_watch_maybe(fd_file(f));
-	/*
-	 * What the set has already is looked for before the file's watch: if
-	 * that exists, most likely because of this set.  Such a file is one
-	 * that can be added.
-	 */
-	if (interest_has(inst, fd_file(f), fd, watched) &&
-	    likely(!(mode & DEP_MODE_EXCLUSIVE)))
-		err = -EEXIST;
-	else
-		err = interest_check(inst, fd_file(f), events, mode);
-	if (likely(!err))
-		err = interest_add(inst, fd_file(f), fd, events, mode, data,
-				   watched);
+	err = interest_check(inst, fd_file(f), events, mode);
+	if (likely(!err)) {
+		watched = dep_watch_maybe(fd_file(f));
+		/*
+		 * This comes before the look for the file's watch: if there is
+		 * one, it is most likely because of this set.
+		 */
+		if (interest_has(inst, fd_file(f), fd, watched))
+			err = -EEXIST;
+		else
+			err = interest_add(inst, fd_file(f), fd, events, mode,
+					   data, watched);
+	}
 	fdput(f);
 	return err;
 }

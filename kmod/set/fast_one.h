@@ -112,7 +112,7 @@ static __always_inline bool fast_one_counts(const struct fast_one *one)
 
 /*
  * Need L not be locked again?  See fast_is_done() in fast_many.c.  If nothing
- * is found, fast_collect_one() wakes.
+ * is found, fast_take_next() or a pass wakes whoever has to take what is left.
  */
 static __always_inline bool fast_one_is_done(const struct dep_instance *inst,
 					     const struct fast_one *one)
