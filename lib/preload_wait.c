@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * The waits of the preload library: from a ring, by the usual system call, or by
- * whatever the instance needs (preload.c).
+ * The waits of the preload library: from a ring, by the usual system call, or
+ * by whatever the instance needs (preload.c).
  */
 #include "cancel.h"
 #include "entry.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libdevepoll-preload.so: a wait is a cancellation point, as the C library's is.
+ * libdevepoll-preload.so: a wait is a cancellation point, as that of the C
+ * library is.
  */
 #include <pthread.h>
 #include <sched.h>

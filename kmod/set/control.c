@@ -172,7 +172,7 @@ static noinline int interest_post_modified(struct dep_item *item, u16 ready,
 	if (unlikely(item->mode & DEP_MODE_KEEP))
 		return interest_end_modify(item, NULL, ready, revents, 0);
 	spin_lock_irq(&inst->lock);
-	/* Like a wake-up, if there is nobody to be told: nothing is computed. */
+	/* Like a wake-up, if nobody is to be told: nothing is computed. */
 	if (likely(item_is_polled(item) && !inst->nr_waiters &&
 		   !inst->polled))
 		dep_item_list_to_poll(item);

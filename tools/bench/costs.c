@@ -341,7 +341,8 @@ int main(int argc, char **argv)
 		usage();
 
 	/* measure_memory() has twice as many. */
-	prepare(large ? sizes_large[ARRAY_SIZE(sizes_large) - 1] : 2 * NFDS_MAX);
+	prepare(large ? sizes_large[ARRAY_SIZE(sizes_large) - 1] :
+			2 * NFDS_MAX);
 	if (only_bare) {
 		printf("%.0f\n", measure_unwatched_close());
 		return 0;
