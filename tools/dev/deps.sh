@@ -16,8 +16,8 @@ set -u
 base='
 	bc binutils bison busybox-static ca-certificates cpio debian-archive-keyring
 	debootstrap flex g++ gcc gcc-multilib kmod libc6-dev libelf-dev libssl-dev
-	liburing-dev make mandoc perl pkg-config python3 qemu-system-x86 rsync spin udev
-	xz-utils zstd
+	liburing-dev make mandoc patch perl pkg-config python3 qemu-system-x86 rsync spin
+	udev xz-utils zstd
 '
 demo='
 	apache2-utils curl
@@ -26,7 +26,7 @@ bench='
 	gnuplot-nox
 '
 deep='
-	clang coccinelle patch
+	clang coccinelle
 '
 experiment='
 	httperf libpcl1-dev wrk
