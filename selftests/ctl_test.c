@@ -251,13 +251,6 @@ TEST_F(ctl, change_has_taken_effect_when_it_returns)
 	EXPECT_EQ(0, task_join(&poster.task));
 }
 
-static long poll_for_ever(void *arg)
-{
-	struct pollfd pfd = { .fd = *(int *)arg, .events = POLLIN };
-
-	return poll(&pfd, 1, -1) == 1 ? pfd.revents : -errno;
-}
-
 TEST_F(ctl, change_wakes_who_polls_the_set)
 {
 	struct task task;
@@ -267,7 +260,7 @@ TEST_F(ctl, change_wakes_who_polls_the_set)
 	ASSERT_EQ(0, eset_add(&self->set, self->event, 0));
 	/* The second time, the file has been asked for EPOLLIN before. */
 	for (i = 0; i < 2; i++) {
-		ASSERT_EQ(0, task_start(&task, poll_for_ever, &self->set.fd));
+		ASSERT_EQ(0, task_start(&task, poll_for_input, &self->set.fd));
 		ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
 		ASSERT_EQ(0, eset_mod(&self->set, self->event,
 				      EPOLLIN | EPOLLONESHOT));

@@ -29,20 +29,13 @@ FIXTURE_TEARDOWN(around)
 	close(self->fd);
 }
 
-static long poll_for_ever(void *arg)
-{
-	struct pollfd pfd = { .fd = *(int *)arg, .events = POLLIN };
-
-	return poll(&pfd, 1, -1) == 1 ? pfd.revents : -errno;
-}
-
 TEST_F(around, who_sleeps_in_poll_is_woken_by_a_close)
 {
 	int event = eventfd_new();
 	struct task task;
 
 	ASSERT_EQ(sizeof(struct pollfd), dp_set(self->fd, event, POLLIN));
-	ASSERT_EQ(0, task_start(&task, poll_for_ever, &self->fd));
+	ASSERT_EQ(0, task_start(&task, poll_for_input, &self->fd));
 	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
 	ASSERT_EQ(0, close(event));
 	EXPECT_EQ(POLLIN, task_join(&task));

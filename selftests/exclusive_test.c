@@ -272,20 +272,13 @@ TEST_F(exclusive, is_not_for_sets)
 }
 
 /* A set whose only waiter is a poll(2) of it is woken as well. */
-static long poll_for_ever(void *arg)
-{
-	struct pollfd pfd = { .fd = *(int *)arg, .events = POLLIN };
-
-	return poll(&pfd, 1, -1) == 1 ? pfd.revents : -errno;
-}
-
 TEST_F(exclusive, wakes_who_polls_the_set)
 {
 	struct task task;
 
 	ASSERT_EQ(0, eset_add(&self->sets[0], self->event,
 			      EPOLLIN | EPOLLEXCLUSIVE));
-	ASSERT_EQ(0, task_start(&task, poll_for_ever, &self->sets[0].fd));
+	ASSERT_EQ(0, task_start(&task, poll_for_input, &self->sets[0].fd));
 	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(POLLIN, task_join(&task));

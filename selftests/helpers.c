@@ -114,6 +114,13 @@ short poll_now(int fd, short mask)
 	return poll(&pfd, 1, 0) > 0 ? pfd.revents : 0;
 }
 
+long poll_for_input(void *fd)
+{
+	struct pollfd pfd = { .fd = *(int *)fd, .events = POLLIN };
+
+	return poll(&pfd, 1, -1) == 1 ? pfd.revents : -errno;
+}
+
 int reap(pid_t pid)
 {
 	int status;

@@ -66,6 +66,9 @@ int write_text(const char *path, const char *text);
 /* What poll(2) reports of @fd now, at most @mask and errors. */
 short poll_now(int fd, short mask);
 
+/* For task_start(): waits until poll(2) reports what can be read of *@fd. */
+long poll_for_input(void *fd);
+
 /* The field @name of /proc/@tid/status, or -errno. */
 long status_field(pid_t tid, const char *name);
 

@@ -317,13 +317,6 @@ TEST_F(nest, wakes_inside_and_outside)
 	EXPECT_EQ(1, ewaiter_join(&waiters[1]));
 }
 
-static long poll_for_ever(void *arg)
-{
-	struct pollfd pfd = { .fd = *(int *)arg, .events = POLLIN };
-
-	return poll(&pfd, 1, -1) == 1 ? pfd.revents : -errno;
-}
-
 TEST_F(nest, is_seen_by_poll_and_select)
 {
 	struct timeval now = {};
@@ -331,7 +324,7 @@ TEST_F(nest, is_seen_by_poll_and_select)
 	fd_set fds;
 
 	ASSERT_EQ(0, build(self->sets, self->event, 0, 0));
-	ASSERT_EQ(0, task_start(&task, poll_for_ever, &self->outer->fd));
+	ASSERT_EQ(0, task_start(&task, poll_for_input, &self->outer->fd));
 	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(POLLIN, task_join(&task));
@@ -351,7 +344,7 @@ TEST_F(nest, is_seen_by_many_who_poll)
 
 	ASSERT_EQ(0, build(self->sets, self->event, 0, 0));
 	for (i = 0; i < MANY; i++)
-		ASSERT_EQ(0, task_start(&tasks[i], poll_for_ever,
+		ASSERT_EQ(0, task_start(&tasks[i], poll_for_input,
 					&self->inner->fd));
 	for (i = 0; i < MANY; i++)
 		ASSERT_EQ(0, await_sleep(tasks[i].tid, SYS_poll));

@@ -146,8 +146,8 @@ static noinline void interest_post_added(struct dep_item *item, u16 ready)
 
 /*
  * Has the set this file already?  @watched: dep_watch_maybe(); if it is false,
- * no set has, and L is not taken.  To be asked before anything is allocated: in
- * a signal set, what an item takes goes back only after a while.
+ * no set has (locking.rst), and L is not taken.  To be asked before anything is
+ * allocated: in a signal set, what an item takes goes back only after a while.
  */
 static __always_inline bool interest_has(struct dep_instance *inst,
 					 struct file *file, int fd,
@@ -168,7 +168,7 @@ static __always_inline int interest_add(struct dep_instance *inst,
 
 	item = interest_new_item(inst, file, fd, events, mode, data, alone);
 	if (IS_ERR(item)) {
-		/* It may be there already, or a stale one may take the room. */
+		/* It is not there, but this drops what is stale. */
 		if (dep_interest_find(inst, file, fd))
 			return -EEXIST;
 		item = interest_new_lone(inst, file, fd, events, mode, data);
