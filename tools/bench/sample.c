@@ -16,6 +16,15 @@ void series_clear(struct series *s)
 	s->n = 0;
 }
 
+void series_join(struct series *s, int from)
+{
+	int i;
+
+	for (i = from + 1; i < s->n; i++)
+		s->samples[from] += s->samples[i] - overhead;
+	s->n = from + 1;
+}
+
 static int compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

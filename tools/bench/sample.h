@@ -44,6 +44,9 @@ static inline void series_end(struct series *s)
 	s->samples[s->n++ % 2048] = now - s->began;
 }
 
+/* Makes one sample of all from number @from on. */
+void series_join(struct series *s, int from);
+
 /* The median, without what reading the counter twice costs. */
 double series_median(struct series *s);
 
