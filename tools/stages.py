@@ -2,6 +2,7 @@
 """The stages of tools/check.d, and how one runs: see ./check."""
 
 import collections
+import contextlib
 import fcntl
 import os
 import queue
@@ -37,17 +38,21 @@ def header(path, word):
 
 
 class Stage:
-    """One script of tools/check.d on one kernel."""
+    """One script of tools/check.d on one kernel, or part M/N of it."""
 
-    def __init__(self, name, kernel):
+    def __init__(self, name, kernel, part=""):
         self.name = name
         self.kernel = kernel
+        self.part = part
         self.path = os.path.join(STAGES, name)
         self.beside = header(self.path, "beside") is not None
+        # The lock on guests, where others hold it for this stage.
+        self.lock = None
         self.child = None
         self.took = 0.0
         self.cpu = 0.0
-        self.log = os.path.join(RESULTS, kernel, name + ".log")
+        self.log = os.path.join(RESULTS, kernel,
+                                f"{name}{part.replace('/', '-of-')}.log")
         self.programs = []
         self.announced = []
         self.current = None
@@ -77,11 +82,12 @@ class Stage:
 
     def run(self):
         os.makedirs(os.path.dirname(self.log), exist_ok=True)
-        env = dict(os.environ, K=self.kernel, DEVEPOLL_KERNEL=self.kernel)
+        env = dict(os.environ, K=self.kernel, DEVEPOLL_KERNEL=self.kernel,
+                   PART=self.part)
         for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
             env.pop(name, None)
         with open(self.log, "w", encoding="utf-8", errors="replace") as log, \
-                guest_lock(self.beside) as lock:
+                self.lock_guests() as lock:
             # The lock is held until all processes of the stage have exited.
             env["DEVEPOLL_GUEST_LOCKED"] = "1"
             began = time.monotonic()
@@ -107,6 +113,11 @@ class Stage:
             timer.cancel()
             self.took = time.monotonic() - began
         self.close(status)
+
+    def lock_guests(self):
+        if self.lock:
+            return contextlib.nullcontext(self.lock)
+        return guest_lock(self.beside)
 
     def copy(self, source, log):
         """Copy standard error of the stage to the log; with V=1, show it too."""
@@ -145,15 +156,25 @@ class Stage:
             report(whole)
 
     def rerun(self):
-        return f"K={self.kernel} tools/check.d/{self.name}"
+        part = f"PART={self.part} " if self.part else ""
+        return f"K={self.kernel} {part}tools/check.d/{self.name}"
+
+    def label(self):
+        return f"{self.name} {self.part}".rstrip()
+
+    def title(self):
+        beside = f" of {self.kernel}, run beside" if self.beside else ""
+        return f" - {self.label()}{beside}"
 
 
-class Beside(threading.Thread):
-    """Runs stages one after the other, while others run, in idle time."""
+class Lane(threading.Thread):
+    """Runs stages one after the other, while others run.  If @kept, each says
+    all that it has to say at its end."""
 
-    def __init__(self):
+    def __init__(self, stages=None, kept=False):
         super().__init__(daemon=True)
-        self.stages = queue.SimpleQueue()
+        self.stages = stages or queue.SimpleQueue()
+        self.kept = kept
         self.current = None
         self.stopped = False
 
@@ -162,12 +183,16 @@ class Beside(threading.Thread):
             self.current = stage
             if self.stopped:
                 break
-            KEPT.lines = [f" - {stage.name} of {stage.kernel}, run beside"]
+            if self.kept:
+                KEPT.lines = []
+            say(stage.title())
             try:
                 stage.run()
             finally:
-                lines, KEPT.lines = KEPT.lines, None
-                say("\n".join(lines))
+                self.current = None
+                if self.kept:
+                    lines, KEPT.lines = KEPT.lines, None
+                    say("\n".join(lines))
 
     def finish(self):
         """Wait until all stages have run."""
@@ -177,8 +202,28 @@ class Beside(threading.Thread):
     def stop(self):
         self.stopped = True
         self.stages.put(None)
-        if self.current and self.current.child:
-            stop(self.current.child)
+        stage = self.current
+        if stage and stage.child:
+            stop(stage.child)
+
+
+def run_two_at_a_time(stages):
+    """Run stages, with a lock on guests that two share."""
+    with guest_lock(False) as lock:
+        waiting = queue.SimpleQueue()
+        lanes = [Lane(waiting), Lane(waiting)]
+        for stage in stages:
+            stage.lock = lock
+            waiting.put(stage)
+        for lane in lanes:
+            waiting.put(None)
+            lane.start()
+        try:
+            for lane in lanes:
+                lane.join()
+        finally:
+            for lane in lanes:
+                lane.stop()
 
 
 def wait_for(child):

@@ -78,6 +78,8 @@ class Program:
 
 # A thread may keep what it says in KEPT.lines, to say all of it at once.
 KEPT = threading.local()
+# What is said of one program stays together.
+REPORTING = threading.Lock()
 
 
 def say(text):
@@ -93,6 +95,11 @@ def counts(passed, failed, skipped):
 
 
 def report(program):
+    with REPORTING:
+        tell(program)
+
+
+def tell(program):
     word = "FAIL" if program.failures else "ok"
     say(f"  {word:4} {program.name:24} "
         + counts(program.passed, len(program.failures), program.skipped)
