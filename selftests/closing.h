@@ -5,7 +5,17 @@
 
 #include <sys/socket.h>
 
+#include "eset.h"
 #include "helpers.h"
+
+/* How many fds are in a set; an error where the kernel does not tell. */
+static inline long set_items(const struct set *set)
+{
+	struct devepoll_stats stats;
+	int ret = dep_request(set->fd, DEVEPOLL_STATS, &stats);
+
+	return ret ?: (long)stats.items;
+}
 
 FIXTURE(closing) {
 	struct set set;
