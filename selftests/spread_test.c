@@ -19,18 +19,24 @@
 #define WORKERS		8
 #define CONNECTIONS	240
 #define EVEN		(CONNECTIONS / WORKERS)
-/*
- * Allowed distance from even, in percent: if all sleep before each connection,
- * and if busy workers take what comes meanwhile.  One that took all is 700
- * away.
- */
+#define ROUNDS		(CONNECTIONS / WORKERS)
+/* Allowed distance from even, in percent; one that took all is 700 away. */
 #define CALM_MOST	10
-#define BUSY_MOST	300
 
 FIXTURE(spread) {
-	int listener;
 	uint16_t port;
-	int stop[2];	/* its end makes the workers end */
+	struct crew {
+		int listener;
+		int stop[2];		/* its end makes the workers end */
+		pid_t tids[WORKERS];	/* of processes or threads */
+		struct eset set;	/* of the threads */
+		struct worker {
+			const struct crew *crew;
+			struct eset set;
+			char name;
+			struct task task;
+		} workers[WORKERS];
+	} crew;
 };
 
 FIXTURE_VARIANT(spread) {
@@ -64,44 +70,34 @@ FIXTURE_SETUP(spread)
 	ASSERT_EQ(0, eset_open(&set, variant->ops))
 		TH_LOG("no %s here", variant->ops->name);
 	eset_close(&set);
-	self->listener = tcp_listener(&self->port);
-	ASSERT_LE(0, self->listener);
-	ASSERT_EQ(0, pipe2(self->stop, O_CLOEXEC));
+	self->crew.listener = tcp_listener(&self->port);
+	ASSERT_LE(0, self->crew.listener);
+	ASSERT_EQ(0, pipe2(self->crew.stop, O_CLOEXEC));
 }
 
 FIXTURE_TEARDOWN(spread)
 {
-	close(self->listener);
+	close(self->crew.listener);
 }
 
-struct worker {
-	struct eset set;
-	int listener;
-	int stop;
-	char name;
-	struct task task;
-};
-
-/* Answers each connection with its name, until it is stopped. */
-static long work(void *arg)
+/* Answers each connection with @name, until the crew is stopped. */
+static long answer(const struct crew *crew, struct eset *set, char name)
 {
-	struct worker *worker = arg;
 	struct epoll_event out[2];
 	int i, n, fd;
 	char byte;
 
 	for (;;) {
-		n = eset_wait(&worker->set, out, 2, -1);
+		n = eset_wait(set, out, 2, -1);
 		if (n < 0)
 			return n;
 		for (i = 0; i < n; i++) {
-			if (out[i].data.u64 == (uint64_t)worker->stop)
+			if (out[i].data.u64 == (uint64_t)crew->stop[0])
 				return 0;
-			fd = accept4(worker->listener, NULL, NULL,
-				     SOCK_CLOEXEC);
+			fd = accept4(crew->listener, NULL, NULL, SOCK_CLOEXEC);
 			if (fd < 0)
 				continue;
-			if (write(fd, &worker->name, 1) != 1)
+			if (write(fd, &name, 1) != 1)
 				return -errno;
 			/* Until the client has gone. */
 			while (read(fd, &byte, 1) > 0)
@@ -111,156 +107,239 @@ static long work(void *arg)
 	}
 }
 
-/* The name of the worker that answers, or -errno. */
-static int connect_once(uint16_t port)
+/* A set of the end and, exclusively, of the listening socket; 0 or -errno. */
+static int crew_open_set(const struct crew *crew, struct eset *set,
+			 const struct eset_ops *ops, uint32_t mode)
+{
+	return eset_open(set, ops) ?:
+	       eset_add(set, crew->stop[0], EPOLLIN) ?:
+	       eset_add(set, crew->listener, EPOLLIN | EPOLLEXCLUSIVE | mode);
+}
+
+/* Waits until all workers sleep in @ops' wait; 0 or -errno. */
+static int crew_await(const struct crew *crew, const struct eset_ops *ops)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < WORKERS && !ret; i++)
+		ret = await_sleep(crew->tids[i], ops->wait_syscall);
+	return ret;
+}
+
+/* Processes with a set each, all asleep; 0 or -errno. */
+static int crew_fork(struct crew *crew, const struct eset_ops *ops,
+		     uint32_t mode)
+{
+	struct eset set;
+	int i;
+
+	for (i = 0; i < WORKERS; i++) {
+		crew->tids[i] = fork();
+		if (!crew->tids[i]) {
+			close(crew->stop[1]);
+			_exit(crew_open_set(crew, &set, ops, mode) ||
+			      answer(crew, &set, i));
+		}
+		if (crew->tids[i] < 0)
+			return -errno;
+	}
+	return crew_await(crew, ops);
+}
+
+/* Stops the processes; 0 if none failed. */
+static int crew_reap(struct crew *crew)
+{
+	int i, ret = 0;
+
+	close(crew->stop[1]);
+	for (i = 0; i < WORKERS; i++)
+		ret = reap(crew->tids[i]) ?: ret;
+	return ret;
+}
+
+static long work(void *arg)
+{
+	struct worker *worker = arg;
+
+	return answer(worker->crew, &worker->set, worker->name);
+}
+
+/* Threads with one set, which fell asleep one after the other; 0 or -errno. */
+static int crew_launch(struct crew *crew, const struct eset_ops *ops,
+		       uint32_t mode)
+{
+	int i, ret = crew_open_set(crew, &crew->set, ops, mode);
+
+	for (i = 0; i < WORKERS && !ret; i++) {
+		struct worker *worker = &crew->workers[i];
+
+		worker->crew = crew;
+		worker->set = crew->set;
+		worker->name = i;
+		ret = task_start(&worker->task, work, worker);
+		if (ret)
+			return ret;
+		crew->tids[i] = worker->task.tid;
+		ret = await_sleep(crew->tids[i], ops->wait_syscall);
+	}
+	return ret;
+}
+
+/* Stops the threads; 0 if none failed. */
+static int crew_join(struct crew *crew)
+{
+	int i, ret = 0;
+
+	close(crew->stop[1]);
+	for (i = 0; i < WORKERS; i++)
+		ret = task_join(&crew->workers[i].task) ?: ret;
+	eset_close(&crew->set);
+	return ret;
+}
+
+/* A connection, answered by the worker *@name; or -errno. */
+static int connect_to(uint16_t port, int *name)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
 		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	const struct linger at_once = { .l_onoff = 1 };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	unsigned char name;
-	int ret = -EIO;
+	int ret, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	unsigned char byte;
 
 	if (fd < 0)
 		return -errno;
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		ret = -errno;
-	else if (read(fd, &name, 1) == 1)
-		ret = name;
+	else
+		ret = read(fd, &byte, 1) == 1 && byte < WORKERS ? 0 : -EIO;
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	*name = byte;
+	return fd;
+}
+
+static void disconnect(int fd)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+
 	/* The kernel has no room to remember so many closed connections. */
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	close(fd);
-	return ret;
 }
 
 /*
- * Makes the connections; 0 or -errno.  @tids are the workers, if the client
- * waits for their sleep in @syscall.
+ * Makes the connections, one after the other; 0 or -errno.  If @calm, the
+ * workers sleep in @calm's wait before each.
  */
-static int count_answers(uint16_t port, int *counts, const pid_t *tids,
-			 long syscall)
+static int count_answers(uint16_t port, const struct crew *crew,
+			 const struct eset_ops *calm, int *counts)
 {
-	int i, j, name;
+	int i, fd, name;
 
 	for (i = 0; i < CONNECTIONS; i++) {
-		for (j = 0; tids && j < WORKERS; j++)
-			if (await_sleep(tids[j], syscall))
-				return -ETIMEDOUT;
-		name = connect_once(port);
-		if (name < 0 || name >= WORKERS)
-			return name < 0 ? name : -ERANGE;
+		if (calm && crew_await(crew, calm))
+			return -ETIMEDOUT;
+		fd = connect_to(port, &name);
+		if (fd < 0)
+			return fd;
+		disconnect(fd);
 		counts[name]++;
 	}
 	return 0;
 }
 
-struct spread {
-	int most;	/* the largest distance from even, in percent */
-	int least;	/* the smallest count */
-};
-
-static struct spread spread_of(const char *what, const char *name, bool calm,
-			       const int *counts)
+/*
+ * Keeps as many connections open as there are workers, in each round; 0, or
+ * -EBUSY if the answers did not come from all workers, or another -errno.
+ * A worker that has a connection can answer no other.
+ */
+static int hold_answers(uint16_t port)
 {
-	struct spread spread = { .least = CONNECTIONS };
+	int i, j, name, nr, fds[WORKERS], ret = 0;
+
+	for (i = 0; i < ROUNDS && !ret; i++) {
+		bool answered[WORKERS] = {};
+
+		for (nr = 0; nr < WORKERS && !ret; nr++) {
+			fds[nr] = connect_to(port, &name);
+			if (fds[nr] < 0) {
+				ret = fds[nr];
+				break;
+			}
+			ret = answered[name] ? -EBUSY : 0;
+			answered[name] = true;
+		}
+		for (j = 0; j < nr; j++)
+			disconnect(fds[j]);
+	}
+	return ret;
+}
+
+/* Prints the connections of each worker.  The most from even, in percent. */
+static int spread_of(const char *workers, const char *name, bool calm,
+		     const int *counts)
+{
 	char text[128] = "";
-	int i, away;
+	int i, away, most = 0;
 
 	for (i = 0; i < WORKERS; i++) {
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 " %d", counts[i]);
 		away = counts[i] > EVEN ? counts[i] - EVEN : EVEN - counts[i];
 		away = away * 100 / EVEN;
-		spread.most = away > spread.most ? away : spread.most;
-		spread.least = counts[i] < spread.least ? counts[i] :
-							  spread.least;
+		most = away > most ? away : most;
 	}
-	printf("# %s, %s%s:%s, %d %% from even\n", name, what,
-	       calm ? ", calm" : "", text, spread.most);
-	return spread;
+	printf("# %s, 8 %s%s:%s, %d %% from even\n", name, workers,
+	       calm ? ", calm" : "", text, most);
+	return most;
 }
 
 TEST_F(spread, over_processes)
 {
-	struct worker worker = {
-		.listener = self->listener,
-		.stop = self->stop[0],
-	};
-	int i, counts[WORKERS] = {};
-	struct spread spread;
-	pid_t pids[WORKERS];
+	const struct eset_ops *ops = variant->ops;
+	int most, counts[WORKERS] = {};
 
-	for (i = 0; i < WORKERS; i++) {
-		pids[i] = fork();
-		if (!pids[i]) {
-			close(self->stop[1]);
-			worker.name = i;
-			_exit(eset_open(&worker.set, variant->ops) ||
-			      eset_add(&worker.set, worker.stop, EPOLLIN) ||
-			      eset_add(&worker.set, worker.listener, EPOLLIN |
-				       EPOLLEXCLUSIVE | variant->mode) ||
-			      work(&worker));
-		}
-		ASSERT_LT(0, pids[i]);
-	}
-	for (i = 0; i < WORKERS; i++)
-		ASSERT_EQ(0, await_sleep(pids[i], variant->ops->wait_syscall));
-	EXPECT_EQ(0, count_answers(self->port, counts,
-				   variant->calm ? pids : NULL,
-				   variant->ops->wait_syscall));
-	ASSERT_EQ(0, close(self->stop[1]));
-	for (i = 0; i < WORKERS; i++)
-		EXPECT_EQ(0, reap(pids[i]));
-	spread = spread_of("8 processes", variant->ops->name, variant->calm,
-			   counts);
-	if (variant->ops->traits & TAKES_TURNS) {
-		EXPECT_LT(0, spread.least);
-		EXPECT_GE(variant->calm ? CALM_MOST : BUSY_MOST, spread.most);
-	}
+	ASSERT_EQ(0, crew_fork(&self->crew, ops, variant->mode));
+	EXPECT_EQ(0, count_answers(self->port, &self->crew,
+				   variant->calm ? ops : NULL, counts));
+	EXPECT_EQ(0, crew_reap(&self->crew));
+	most = spread_of("processes", ops->name, variant->calm, counts);
+	/* A worker that has not fallen asleep yet may take what comes. */
+	if ((ops->traits & TAKES_TURNS) && variant->calm)
+		EXPECT_GE(CALM_MOST, most);
 }
 
 TEST_F(spread, over_threads)
 {
-	struct worker workers[WORKERS];
-	int i, counts[WORKERS] = {};
-	pid_t tids[WORKERS];
-	struct spread spread;
-	struct eset set;
+	const struct eset_ops *ops = variant->ops;
+	int most, counts[WORKERS] = {};
 
-	ASSERT_EQ(0, eset_open(&set, variant->ops));
-	ASSERT_EQ(0, eset_add(&set, self->stop[0], EPOLLIN));
-	ASSERT_EQ(0, eset_add(&set, self->listener,
-			      EPOLLIN | EPOLLEXCLUSIVE | variant->mode));
-	for (i = 0; i < WORKERS; i++) {
-		workers[i] = (struct worker){
-			.set = set,
-			.listener = self->listener,
-			.stop = self->stop[0],
-			.name = i,
-		};
-		ASSERT_EQ(0, task_start(&workers[i].task, work, &workers[i]));
-		tids[i] = workers[i].task.tid;
-		ASSERT_EQ(0, await_sleep(tids[i], variant->ops->wait_syscall));
-	}
-	EXPECT_EQ(0, count_answers(self->port, counts,
-				   variant->calm ? tids : NULL,
-				   variant->ops->wait_syscall));
-	ASSERT_EQ(0, close(self->stop[1]));
-	for (i = 0; i < WORKERS; i++)
-		EXPECT_EQ(0, task_join(&workers[i].task));
-	spread = spread_of("8 threads", variant->ops->name, variant->calm,
-			   counts);
+	ASSERT_EQ(0, crew_launch(&self->crew, ops, variant->mode));
+	EXPECT_EQ(0, count_answers(self->port, &self->crew,
+				   variant->calm ? ops : NULL, counts));
+	EXPECT_EQ(0, crew_join(&self->crew));
+	most = spread_of("threads", ops->name, variant->calm, counts);
 	/* What stays ready wakes the next thread too; either may be first. */
-	if (variant->ops->traits & TAKES_TURNS) {
-		EXPECT_LT(0, spread.least);
-		EXPECT_GE(variant->calm && variant->mode ? CALM_MOST :
-							   BUSY_MOST,
-			  spread.most);
-	}
-	eset_close(&set);
+	if ((ops->traits & TAKES_TURNS) && variant->calm && variant->mode)
+		EXPECT_GE(CALM_MOST, most);
+}
+
+TEST_F(spread, reaches_each_idle_process)
+{
+	ASSERT_EQ(0, crew_fork(&self->crew, variant->ops, variant->mode));
+	EXPECT_EQ(0, hold_answers(self->port));
+	EXPECT_EQ(0, crew_reap(&self->crew));
+}
+
+TEST_F(spread, reaches_each_idle_thread)
+{
+	ASSERT_EQ(0, crew_launch(&self->crew, variant->ops, variant->mode));
+	EXPECT_EQ(0, hold_answers(self->port));
+	EXPECT_EQ(0, crew_join(&self->crew));
 }
 
 TEST_HARNESS_MAIN
