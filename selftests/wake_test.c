@@ -55,19 +55,15 @@ static int count_woken(const struct eset *set, struct ewaiter *waiters)
 	return woken;
 }
 
-/* A woken thread that does not come within this time has another one woken. */
-#define LATE_NS		(8 * NSEC_PER_MSEC)
-
 /*
  * Each takes @max.  Real-time priority keeps this thread from being preempted,
- * so that no woken thread has run yet.  @quick: none is late by then.
+ * so that no woken thread has run yet.  They are woken from *@start on.
  */
 static int post_to_crew(struct eset *set, const int *files, int nr, int max,
-			struct ewaiter *waiters, bool *quick)
+			struct ewaiter *waiters, uint64_t *start)
 {
 	struct sched_param fifo = { .sched_priority = 1 }, none = {};
 	int i, woken, ret = pin_to_cpu(0);
-	uint64_t start;
 
 	for (i = 0; i < THREADS && !ret; i++) {
 		ret = ewaiter_launch(&waiters[i], set, max, -1) ?:
@@ -77,11 +73,10 @@ static int post_to_crew(struct eset *set, const int *files, int nr, int max,
 	}
 	if (ret || sched_setscheduler(0, SCHED_FIFO, &fifo))
 		return ret ?: -errno;
-	start = now_ns();
+	*start = now_ns();
 	for (i = 0; i < nr && !ret; i++)
 		ret = eventfd_post(files[i]);
 	woken = count_woken(set, waiters);
-	*quick = now_ns() - start < LATE_NS;
 	if (sched_setscheduler(0, SCHED_OTHER, &none))
 		return -errno;
 	return ret ?: woken;
@@ -91,16 +86,18 @@ TEST_F(wake, wakes_at_once_as_many_threads_as_have_room)
 {
 	struct ewaiter waiters[THREADS];
 	int i, woken, taken = 0;
+	uint64_t start;
 	bool quick;
 
 	if (geteuid())
 		SKIP(return, "not root");
 	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN | EPOLLET));
-	woken = post_to_crew(&self->set, self->events, 3, 1, waiters, &quick);
+	woken = post_to_crew(&self->set, self->events, 3, 1, waiters, &start);
 	EXPECT_LE(3, woken);
-	if (quick)
+	if (!may_be_given_up(start))
 		EXPECT_EQ(3, woken);
 	ASSERT_TRUE(await(ewaiters_done(waiters, THREADS) == 3));
+	quick = !may_be_given_up(start);
 	/*
 	 * Nor are there more later, unless those are late.  With epoll, a
 	 * thread that leaves something wakes the next.
@@ -121,16 +118,16 @@ TEST_F(wake, wakes_one_thread_that_has_room_for_all)
 {
 	struct ewaiter waiters[THREADS];
 	int i, done, woken, takes_turns;
-	bool quick;
+	uint64_t start;
 
 	if (geteuid())
 		SKIP(return, "not root");
 	takes_turns = eset_has(&self->set, TAKES_TURNS);
 	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN | EPOLLET));
 	woken = post_to_crew(&self->set, self->events, 3, FILES, waiters,
-			     &quick);
+			     &start);
 	EXPECT_LE(1, woken);
-	if (quick)
+	if (!may_be_given_up(start))
 		EXPECT_EQ(takes_turns ? 1 : 3, woken);
 	ASSERT_TRUE(await(ewaiters_done(waiters, THREADS) == 1));
 	for (done = 1; done < THREADS; done++) {
@@ -192,43 +189,65 @@ static long hog_main(void *arg)
 }
 
 /*
- * Of two sleeping threads, one shares its processor with the hog.  In-tree
- * epoll wakes one for each event, so there it takes two.
+ * How long it takes until the other of two threads has an event that a thread
+ * without a processor was woken for; HOG_NS if that one has run; or -errno.
  */
-TEST_F(wake, passes_on_what_a_thread_without_a_processor_was_woken_for)
+static int64_t time_to_pass(struct eset *set, const int *events, int nr)
 {
 	struct ewaiter starved, other;
 	struct hog hog = {};
 	struct task task;
 	uint64_t start;
+	int64_t took;
+	int i, ret;
+
+	ret = pin_to_cpu(0) ?: ewaiter_start(&starved, set, -1);
+	ret = ret ?: pin_to_cpu(1) ?: ewaiter_start(&other, set, -1);
+	ret = ret ?: task_start(&task, hog_main, &hog);
+	if (ret || !await(atomic_load(&hog.runs)))
+		return ret ?: -ETIMEDOUT;
+	start = now_ns();
+	for (i = 0; i < nr && !ret; i++)
+		ret = eventfd_post(events[i]);
+	if (ret || !await(atomic_load(&other.task.done) ||
+			  atomic_load(&starved.task.done)))
+		return ret ?: -ETIMEDOUT;
+	took = atomic_load(&starved.task.done) ? HOG_NS : now_ns() - start;
+	atomic_store(&hog.stop, true);
+	/* Whoever has nothing sleeps on. */
+	ret = task_join(&task) ?: eventfd_post(events[FILES - 1]);
+	if (ewaiter_join(&other) < 1 || ewaiter_join(&starved) < 1)
+		return -EPROTO;
+	for (i = 0; i < FILES; i++)
+		eventfd_take(events[i]);
+	eset_drain(set);
+	return ret ?: took;
+}
+
+/* The emulator may be held up while the hog runs. */
+#define TRIES		3
+
+/*
+ * Of two sleeping threads, one shares its processor with the hog.  In-tree
+ * epoll wakes one for each event, so there it takes two.
+ */
+TEST_F(wake, passes_on_what_a_thread_without_a_processor_was_woken_for)
+{
+	int64_t took = HOG_NS;
 	int i, nr;
 
 	if (geteuid())
 		SKIP(return, "not root");
 	nr = eset_has(&self->set, TAKES_TURNS) ? 1 : 2;
 	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN | EPOLLET));
-	ASSERT_EQ(0, pin_to_cpu(0));
-	ASSERT_EQ(0, ewaiter_start(&starved, &self->set, -1));
-	ASSERT_EQ(0, pin_to_cpu(1));
-	ASSERT_EQ(0, ewaiter_start(&other, &self->set, -1));
-	ASSERT_EQ(0, task_start(&task, hog_main, &hog));
-	ASSERT_TRUE(await(atomic_load(&hog.runs)));
-
-	start = now_ns();
-	for (i = 0; i < nr; i++)
-		ASSERT_EQ(0, eventfd_post(self->events[i]));
-	ASSERT_TRUE(await(atomic_load(&other.task.done)));
-	start = now_ns() - start;
-	atomic_store(&hog.stop, true);
-	TH_LOG("the other thread has it after %lu us",
-	       (unsigned long)start / 1000);
+	for (i = 0; i < TRIES && took >= (int64_t)PASSED_NS; i++) {
+		took = time_to_pass(&self->set, self->events, nr);
+		ASSERT_LE(0, took);
+		TH_LOG("the other thread has it after %ld us",
+		       (long)took / 1000);
+	}
 	if (slowness() == 1)
-		EXPECT_GT(PASSED_NS, start);
-	ASSERT_EQ(0, task_join(&task));
-	EXPECT_LE(1, ewaiter_join(&other));
-	/* The first one has nothing then, and sleeps on. */
-	ASSERT_EQ(0, eventfd_post(self->events[FILES - 1]));
-	EXPECT_LE(1, ewaiter_join(&starved));
+		EXPECT_GT((int64_t)PASSED_NS, took);
 }
 
 /* More than are woken in an interrupt. */
@@ -294,7 +313,6 @@ static uint64_t time_to_tell(struct eset *set, int event)
 }
 
 /* On a busy machine the telling thread may itself get no processor once. */
-#define TRIES		3
 #define TOLD_NS		(100 * NSEC_PER_MSEC)
 
 TEST_F(wake, tells_all_who_poll_it_though_its_processor_is_taken)
@@ -333,7 +351,7 @@ static void wake_one_by_one(struct __test_metadata *_metadata,
 		start = now_ns();
 		ASSERT_EQ(0, eventfd_post(events[woken]));
 		ASSERT_TRUE(await(ewaiters_done(waiters, THREADS) == woken));
-		quick = quick && now_ns() - start < LATE_NS;
+		quick = quick && !may_be_given_up(start);
 		for (i = 0; i < THREADS; i++)
 			if (quick && !atomic_load(&waiters[i].task.done))
 				EXPECT_TRUE(ewaiter_undisturbed(&waiters[i]));
