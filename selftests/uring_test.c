@@ -284,6 +284,45 @@ TEST_F(uring, asks_how_the_set_was_opened)
 	close(writer);
 }
 
+/* Only one direction makes a number a request: no other way around the mode. */
+TEST_F(uring, refuses_requests_of_another_direction)
+{
+	struct devepoll_change change = {
+		.op = DEVEPOLL_ADD, .fd = self->event, .result = POISON,
+	};
+	struct devepoll_ctl ctl = ctl_args(&change, 1);
+	struct devepoll_wait_args args = wait_args(self->out, 2, 0);
+	const unsigned int dirs = _IOC_DIRMASK << _IOC_DIRSHIFT;
+	int modes[] = { O_RDONLY, O_WRONLY, O_RDWR };
+	unsigned int dir;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		int set = open("/dev/epoll", modes[i] | O_CLOEXEC);
+
+		ASSERT_LE(0, set);
+		for (dir = 0; dir <= _IOC_DIRMASK; dir++) {
+			unsigned int d = dir << _IOC_DIRSHIFT;
+
+			if (d == (DEVEPOLL_WAIT & dirs))
+				continue;
+			EXPECT_EQ(-EOPNOTSUPP,
+				  ring_call(&self->ring, set,
+					    (DEVEPOLL_WAIT & ~dirs) | d,
+					    &args))
+				TH_LOG("wait, mode %d, direction %u", modes[i],
+				       dir);
+			EXPECT_EQ(-EOPNOTSUPP,
+				  ring_call(&self->ring, set,
+					    (DEVEPOLL_CTL & ~dirs) | d, &ctl))
+				TH_LOG("ctl, mode %d, direction %u", modes[i],
+				       dir);
+		}
+		close(set);
+	}
+	EXPECT_EQ(POISON, change.result);
+}
+
 /* A ring runs an fadvise in a worker, which no signal ever reaches. */
 TEST(a_worker_of_a_ring_is_not_told_by_signals)
 {
@@ -308,6 +347,38 @@ TEST(a_worker_of_a_ring_is_not_told_by_signals)
 		/* Its process can get the signals. */
 		args.flags = 0;
 	}
+	close(set);
+	ring_close(&ring);
+}
+
+/* It would take a signal that the process never sees. */
+TEST(a_worker_of_a_ring_has_no_signal_mask)
+{
+	struct devepoll_ring shape = { .consumers = 1, .slots = 16 };
+	struct devepoll_ring_wait_args args = { .timeout = 0 };
+	struct io_uring_sqe *sqe;
+	struct ring ring;
+	sigset_t none;
+	int set, i;
+
+	sigemptyset(&none);
+	ASSERT_EQ(0, ring_open(&ring, &ring_plain));
+	set = dep_open();
+	ASSERT_LE(0, set);
+	ASSERT_EQ(0, dep_request(set, DEVEPOLL_RING, &shape));
+	for (i = 0; i < 2; i++) {
+		sqe = io_uring_get_sqe(&ring.uring);
+		ASSERT_NE(NULL, sqe);
+		io_uring_prep_fadvise(sqe, set, address_of(&args), 0,
+				      DEVEPOLL_RING_WAIT);
+		sqe->user_data = i;
+		ASSERT_EQ(0, ring_submit(&ring));
+		EXPECT_EQ(i ? -EINVAL : 0, ring_result(&ring, i));
+		args.sigmask = address_of(&none);
+		args.sigsetsize = 8;
+	}
+	/* Others may have one. */
+	EXPECT_EQ(0, dep_request(set, DEVEPOLL_RING_WAIT, &args));
 	close(set);
 	ring_close(&ring);
 }

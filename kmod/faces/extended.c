@@ -320,17 +320,14 @@ long dep_extended_ioctl(struct file *file, unsigned int cmd,
 			unsigned long arg)
 {
 	struct dep_instance *inst = file->private_data;
-	unsigned int fixed = _IOC_DIRMASK << _IOC_DIRSHIFT |
-			     _IOC_TYPEMASK << _IOC_TYPESHIFT |
-			     _IOC_NRMASK << _IOC_NRSHIFT;
 	void __user *user = (void __user *)arg;
 	size_t size = _IOC_SIZE(cmd);
 
-	if ((cmd & fixed) == (DEVEPOLL_WAIT & fixed))
+	if (dep_request_is(cmd, DEVEPOLL_WAIT))
 		return extended_wait(file, cmd, arg);
-	if ((cmd & fixed) == (DEVEPOLL_CTL & fixed))
+	if (dep_request_is(cmd, DEVEPOLL_CTL))
 		return extended_ctl(inst, user, size);
-	if ((cmd & fixed) == (DEVEPOLL_STATS & fixed))
+	if (dep_request_is(cmd, DEVEPOLL_STATS))
 		return dep_stats_get(inst, user, size);
 	return -ENOTTY;
 }

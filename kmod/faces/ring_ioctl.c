@@ -59,7 +59,9 @@ static int ring_wait_check(const struct dep_ring *ring,
 		return -EINVAL;
 	if (!args->sigmask)
 		return args->sigsetsize ? -EINVAL : 0;
-	return args->sigsetsize == sizeof(sigset_t) ? 0 : -EINVAL;
+	/* An io_uring worker would take signals that it can't handle. */
+	return args->sigsetsize != sizeof(sigset_t) ||
+	       current->flags & (PF_IO_WORKER | PF_KTHREAD) ? -EINVAL : 0;
 }
 
 static noinline long ring_wait_masked(struct dep_waiting *waiting,
@@ -134,12 +136,11 @@ static noinline long ring_wait_sized(struct dep_instance *inst,
 long dep_ring_ioctl(struct dep_instance *inst, unsigned int cmd,
 		    unsigned long arg)
 {
-	unsigned int fixed = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
 	void __user *user = (void __user *)arg;
 
-	if ((cmd & fixed) == (DEVEPOLL_RING_WAIT & fixed))
+	if (dep_request_is(cmd, DEVEPOLL_RING_WAIT))
 		return ring_wait_sized(inst, user, _IOC_SIZE(cmd));
-	if ((cmd & fixed) == (DEVEPOLL_RING & fixed))
+	if (dep_request_is(cmd, DEVEPOLL_RING))
 		return ring_make(inst, user, _IOC_SIZE(cmd));
 	return -ENOTTY;
 }

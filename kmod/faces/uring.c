@@ -15,6 +15,7 @@
 #include "faces/epoll.h"
 #include "faces/extended.h"
 #include "faces/uring.h"
+#include "faces/words.h"
 
 /* The bytes of a command, in words of 64 bits. */
 #define URING_WORDS		2
@@ -46,7 +47,7 @@ static int uring_check(const struct io_uring_cmd *cmd, unsigned int flags,
 	}
 	/* One flag is known, and only waits may have it. */
 	if (hweight32(cmd->flags & IORING_URING_CMD_MASK) != shot ||
-	    (shot && _IOC_NR(cmd->cmd_op) != _IOC_NR(DEVEPOLL_WAIT)))
+	    (shot && !dep_request_is(cmd->cmd_op, DEVEPOLL_WAIT)))
 		return -EINVAL;
 	return dep_uring_says_more(cmd) ? -EINVAL : 0;
 }
@@ -113,11 +114,9 @@ int dep_uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)
 
 	if (flags & IO_URING_F_CANCEL)
 		return dep_uring_cancel(cmd, flags);
-	if (_IOC_TYPE(cmd->cmd_op) != EP_IOC_MAGIC)
-		return -EOPNOTSUPP;
 	is_change = uring_is_change(cmd->cmd_op);
-	if (!is_change && _IOC_NR(cmd->cmd_op) != _IOC_NR(DEVEPOLL_CTL) &&
-	    _IOC_NR(cmd->cmd_op) != _IOC_NR(DEVEPOLL_WAIT))
+	if (!is_change && !dep_request_is(cmd->cmd_op, DEVEPOLL_CTL) &&
+	    !dep_request_is(cmd->cmd_op, DEVEPOLL_WAIT))
 		return -EOPNOTSUPP;
 	if (!dep_access_allows(cmd->file, cmd->cmd_op))
 		return -EBADF;
@@ -128,7 +127,7 @@ int dep_uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)
 		return ret;
 	if (is_change)
 		ret = uring_epoll_ctl(inst, cmd, flags);
-	else if (_IOC_NR(cmd->cmd_op) == _IOC_NR(DEVEPOLL_CTL))
+	else if (dep_request_is(cmd->cmd_op, DEVEPOLL_CTL))
 		ret = uring_ctl(inst, cmd, flags);
 	else
 		ret = dep_uring_wait(inst, cmd, flags);

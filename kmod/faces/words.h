@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reading the arguments of a request.
+ * Requests whose arguments may have another size in another version.
  */
 #ifndef DEVEPOLL_WORDS_H
 #define DEVEPOLL_WORDS_H
 
 #include <linux/uaccess.h>
+
+/**
+ * dep_request_is() - is this the request, whatever the size of its argument?
+ * @cmd: what the program passed
+ * @request: the request, whose argument may have another size elsewhere
+ *
+ * Return: true if all but the size is the same.
+ */
+static inline bool dep_request_is(unsigned int cmd, unsigned int request)
+{
+	const unsigned int fixed = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
+
+	return (cmd & fixed) == (request & fixed);
+}
 
 /**
  * dep_words_from_user() - read a struct of 64-bit words
