@@ -148,8 +148,10 @@ static __attribute__((noreturn)) void end_as(int status)
 static __attribute__((noreturn)) void run_and_report(char **argv,
 						     const char *file)
 {
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
 	struct outcome outcome = { .name = argv[0] };
 	FILE *out = file ? fopen(file, "we") : stderr;
+	struct sigaction inherited;
 	sigset_t signals, before;
 	pid_t child;
 	int status;
@@ -167,10 +169,13 @@ static __attribute__((noreturn)) void run_and_report(char **argv,
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &signals, &before);
+	/* If it is ignored, no status is left of the program. */
+	sigaction(SIGCHLD, &by_default, &inherited);
 	child = fork();
 	if (child < 0)
 		die(EXIT_OWN, "fork", strerror(errno));
 	if (!child) {
+		sigaction(SIGCHLD, &inherited, NULL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		run(argv);
 	}

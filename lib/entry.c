@@ -47,18 +47,12 @@ static bool has_device_number(int fd)
  */
 static atomic_bool fadvise_is_off;
 
-/**
- * devepoll_entry_is_device() - check whether an fd is the device
- * @fd: the fd
- *
- * The function makes a request that succeeds for any instance of the device,
- * and that other files fail with ENOTTY.  If a system call filter refuses the
- * request, the device number decides.
- *
- * Return: true if it is; false if it is not, if the fd is not open, or if a
- * filter makes it impossible to find out.
+/*
+ * A request that succeeds for any instance of the device, by either way, and
+ * that other files fail with ENOTTY by ioctl(2).  Returns 0 if it succeeds, and
+ * else what ioctl(2) returned.
  */
-bool devepoll_entry_is_device(int fd)
+static long ask(int fd)
 {
 	/* A part of the structure: the module fills in what fits. */
 	struct {
@@ -66,18 +60,34 @@ bool devepoll_entry_is_device(int fd)
 		__u32 max_fds;
 		__u64 features;
 	} known;
+	const unsigned int request = _IOR(EP_IOC_MAGIC, 0x14, known);
 	long ret;
 
-	ret = raw_call(SYS_ioctl, fd, _IOR(EP_IOC_MAGIC, 0x14, known),
-		       (long)&known, 0, 0, 0);
-	if (is_refused(ret))
-		return has_device_number(fd);
-	if (ret)
-		return false;
-	atomic_store_explicit(&fadvise_is_off,
-			      !(known.features & DEVEPOLL_FEATURE_FADVISE),
-			      memory_order_relaxed);
-	return true;
+	ret = raw_call(SYS_ioctl, fd, request, (long)&known, 0, 0, 0);
+	if (is_refused(ret) && !fadvise_entry(fd, &known, 0, request))
+		ret = 0;
+	if (!ret)
+		atomic_store_explicit(&fadvise_is_off,
+				      !(known.features &
+					DEVEPOLL_FEATURE_FADVISE),
+				      memory_order_relaxed);
+	return ret;
+}
+
+/**
+ * devepoll_entry_is_device() - check whether an fd is the device
+ * @fd: the fd
+ *
+ * If a system call filter refuses all requests, the device number decides.
+ *
+ * Return: true if it is; false if it is not, if the fd is not open, or if a
+ * filter makes it impossible to find out.
+ */
+bool devepoll_entry_is_device(int fd)
+{
+	long ret = ask(fd);
+
+	return is_refused(ret) ? has_device_number(fd) : !ret;
 }
 
 static bool is_off_by_guess(void)
@@ -186,20 +196,25 @@ static int open_path(const char *path, int flags)
  *
  * Return: the fd, or
  * -ENOTTY: the node is another device, or the module has no extended interface;
+ * -EPERM, -EACCES, -ENOSYS: a system call filter refuses every request;
  * or an error of open(2) for DEVEPOLL_NODE or, if that does not exist, for
  * DEVEPOLL_NODE_MISC.
  */
 int devepoll_entry_open(int cloexec)
 {
 	int fd = open_path(DEVEPOLL_NODE, cloexec);
+	long ret;
 
 	if (fd == -ENOENT)
 		fd = open_path(DEVEPOLL_NODE_MISC, cloexec);
-	if (fd < 0 || devepoll_entry_is_device(fd))
+	if (fd < 0)
+		return fd;
+	ret = ask(fd);
+	if (!ret)
 		return fd;
 
 	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
-	return -ENOTTY;
+	return is_refused(ret) ? ret : -ENOTTY;
 }
 
 /**
@@ -271,13 +286,15 @@ long devepoll_entry_ctl_error(long ret, int epfd, int op, int fd,
 /*
  * The error of a wait: @ret, unless epoll would have reported another error
  * first.  epoll checks the signal mask, and on some kernels the number of
- * events, before it looks up the instance.  A call without an instance
- * therefore shows whether these checks fail.
+ * events and whether the array is in user space, before it looks up the
+ * instance.  A call without an instance therefore shows whether these checks
+ * fail.
  */
 static long wait_error(const struct entry_wait *wait, long ret)
 {
-	long err = raw_call(SYS_epoll_pwait, -1, 0, wait->maxevents, 0,
-			    (long)wait->sigmask, wait->sigsetsize);
+	long err = raw_call(SYS_epoll_pwait, -1, (long)wait->events,
+			    wait->maxevents, 0, (long)wait->sigmask,
+			    wait->sigsetsize);
 
 	return err == -EBADF ? ret : err;
 }

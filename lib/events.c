@@ -24,6 +24,9 @@ int devepoll_events_open(unsigned int flags)
 
 int devepoll_events_request(int fd, unsigned int request, void *arg)
 {
+	/* The fadvise entry does not take the ioctls that epoll has as well. */
+	if (_IOC_TYPE(request) != EP_IOC_MAGIC)
+		return raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
 	return devepoll_entry_request(fd, request, arg);
 }
 

@@ -141,9 +141,17 @@ long on_other(long nr, long a, long b, long c, long d, long e, long f)
 		preload_set_guess(a, FOUND_EPOLL);
 		return on_epoll(nr, a, b, c, d, e, f);
 	}
-	/* An error may mean that the fd is not open. */
-	if (ret >= 0 || devepoll_entry_is_device(a))
+	if (ret >= 0 || devepoll_entry_is_device(a)) {
 		preload_found_device(a);
+		return ret;
+	}
+	/*
+	 * The fd is not open, or a filter refused the requests, so the file may
+	 * be one of epoll: in either case epoll knows the right error.
+	 */
+	ret = raw_call(nr, a, b, c, d, e, f);
+	if (ret >= 0)
+		preload_set_guess(a, FOUND_EPOLL);
 	return ret;
 }
 

@@ -5,7 +5,10 @@
  * so before the kernel can give the number to another file.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -83,18 +86,85 @@ int close_range(unsigned int first, unsigned int last, int flags)
 	return closing_call(SYS_close_range, first, last, flags);
 }
 
+/* A number in decimal, or -1 for "." and "..". */
+static int number_of(const char *name)
+{
+	int fd = *name >= '0' && *name <= '9' ? 0 : -1;
+
+	while (*name >= '0' && *name <= '9')
+		fd = 10 * fd + *name++ - '0';
+	return fd;
+}
+
+/* Closes those of one reading of the folder @dir; how many, or -errno. */
+static long close_some(int dir, int lowfd)
+{
+	union {
+		char bytes[1024];
+		struct entry {
+			uint64_t ino;
+			int64_t off;
+			unsigned short reclen;
+			unsigned char type;
+			char name[];
+		} first;
+	} list;
+	long at, size, closed = 0;
+
+	while ((size = raw_call(SYS_getdents64, dir, (long)&list, sizeof(list),
+				0, 0, 0)) > 0) {
+		struct entry *entry;
+
+		for (at = 0; at < size; at += entry->reclen) {
+			int fd;
+
+			entry = (struct entry *)(list.bytes + at);
+			fd = number_of(entry->name);
+			if (fd >= lowfd && fd != dir &&
+			    !closing_call(SYS_close, fd, 0, 0))
+				closed++;
+		}
+	}
+	return size < 0 ? size : closed;
+}
+
+/* Closes the fds that /proc lists; false if it can't be read. */
+static bool close_listed(int lowfd)
+{
+	int dir = raw_call(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
+			   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+	long closed;
+
+	if (dir < 0)
+		return false;
+	/* A reading may leave some out while fds are closed. */
+	do
+		closed = close_some(dir, lowfd);
+	while (closed > 0 &&
+	       !raw_call(SYS_lseek, dir, 0, SEEK_SET, 0, 0, 0));
+	raw_call(SYS_close, dir, 0, 0, 0, 0, 0);
+	return !closed;
+}
+
+/* Closes all numbers that the program may use now. */
+static void close_all(int lowfd)
+{
+	int fd, last = sysconf(_SC_OPEN_MAX);
+
+	for (fd = lowfd; fd < last; fd++)
+		closing_call(SYS_close, fd, 0, 0);
+}
+
 void closefrom(int lowfd)
 {
 	const int saved = errno;
-	int fd, last;
 
 	if (lowfd < 0)
 		lowfd = 0;
 	if (close_range(lowfd, UINT_MAX, 0) < 0) {
 		/* A filter of system calls refuses it. */
-		last = sysconf(_SC_OPEN_MAX);
-		for (fd = lowfd; fd < last; fd++)
-			closing_call(SYS_close, fd, 0, 0);
+		if (!close_listed(lowfd))
+			close_all(lowfd);
 	}
 	errno = saved;
 }

@@ -9,6 +9,7 @@
  * under any number and in any process.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -146,6 +147,9 @@ static void translate(struct io_uring_sqe *sqe, size_t size,
  */
 static _Atomic(atomic_int *)lock_page;
 
+/* A kernel's futex keeps those asleep who wait for it. */
+enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
+
 static atomic_int *looking(void)
 {
 	atomic_int *page = atomic_load_explicit(&lock_page,
@@ -171,19 +175,30 @@ static bool look_begin(uint64_t *signals)
 {
 	atomic_int *lock = looking();
 	const uint64_t all = ~0ULL;
+	int state = LOCK_FREE;
 
 	if (!lock)
 		return false;
 	raw_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all,
 		 (long)signals, KERNEL_SIGSET_SIZE, 0, 0);
-	while (atomic_exchange_explicit(lock, 1, memory_order_acquire))
-		raw_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	if (atomic_compare_exchange_strong_explicit(lock, &state, LOCK_HELD,
+						    memory_order_acquire,
+						    memory_order_relaxed))
+		return true;
+	while (atomic_exchange_explicit(lock, LOCK_AWAITED,
+					memory_order_acquire))
+		raw_call(SYS_futex, (long)lock, FUTEX_WAIT_PRIVATE,
+			 LOCK_AWAITED, 0, 0, 0);
 	return true;
 }
 
 static void look_end(const uint64_t *signals)
 {
-	atomic_store_explicit(looking(), 0, memory_order_release);
+	atomic_int *lock = looking();
+
+	if (atomic_exchange_explicit(lock, LOCK_FREE, memory_order_release) ==
+	    LOCK_AWAITED)
+		raw_call(SYS_futex, (long)lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 	raw_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)signals, 0,
 		 KERNEL_SIGSET_SIZE, 0, 0);
 }

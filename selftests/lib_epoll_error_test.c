@@ -253,6 +253,17 @@ TEST_F(epoll, wait_on_nothing_for_no_events_fails_as_on_this_kernel)
 		EXPECT_EQ(expected, wait_by(calls, way, -1, &out, 0));
 }
 
+TEST_F(epoll, wait_on_nothing_into_the_kernel_fails_as_on_this_kernel)
+{
+	struct epoll_event *out = (struct epoll_event *)-4096L;
+	const struct calls *calls = variant->calls;
+	long expected = result_of(syscall(SYS_epoll_wait, -1, out, 1, 0));
+	int way;
+
+	for (way = 0; way < NR_WAYS; way++)
+		EXPECT_EQ(expected, wait_by(calls, way, -1, out, 1));
+}
+
 TEST_F(epoll, bad_signal_mask_is_efault_before_all_else)
 {
 	const struct calls *calls = variant->calls;

@@ -121,6 +121,9 @@ TEST_F(events, bad_arguments_are_refused)
 		  devepoll_events_request(set, _IO('P', 0x7f), NULL));
 	EXPECT_EQ(-ENOTTY, devepoll_events_request(set, _IOR('P', 0x7f, int),
 						   NULL));
+	/* EPIOCGPARAMS, which the fadvise entry does not take. */
+	EXPECT_EQ(-EFAULT, devepoll_events_request(set, _IOR(0x8a, 2, uint64_t),
+						   NULL));
 	EXPECT_EQ(-EINVAL, devepoll_events_take(NULL, 0));
 	EXPECT_EQ(-EFAULT, devepoll_events_map(set, NULL, 1, 1));
 	devepoll_events_unmap(NULL, 1);

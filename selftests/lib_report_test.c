@@ -123,6 +123,8 @@ static char *command(void)
 }
 
 static char report[4096];
+/* Whether devepoll is started by a program that ignores SIGCHLD. */
+static bool ignores_children;
 
 /* Runs devepoll; the exit status of the program, and what was said in report */
 static int run(const char *option, char *program, char *word)
@@ -140,6 +142,8 @@ static int run(const char *option, char *program, char *word)
 		return -errno;
 	child = fork();
 	if (!child) {
+		if (ignores_children)
+			signal(SIGCHLD, SIG_IGN);
 		dup2(fds[1], STDERR_FILENO);
 		close(fds[0]);
 		close(fds[1]);
@@ -220,6 +224,14 @@ TEST(waits_without_a_system_call_are_counted)
 			    "rings: 1 set with one; 9 of 10 waits took 9 events",
 			    "system calls saved: 9 ",
 			    ": 1 change, 1 wait by system call, 1 event\n"));
+}
+
+TEST(end_is_seen_where_the_ends_of_children_are_ignored)
+{
+	ignores_children = true;
+	EXPECT_TRUE(REPORTS("--strict", "set",
+			    "1 set on /dev/epoll, 0 on epoll\n"));
+	EXPECT_EQ(128 + SIGKILL, run_word("--strict", "killed"));
 }
 
 TEST(program_without_sets_is_named)

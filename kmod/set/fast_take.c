@@ -112,7 +112,7 @@ static __always_inline bool take_goes_on(const struct take *take)
 	       !fatal_signal_pending(current);
 }
 
-/* Takes events; as fast_collect(). */
+/* Takes events; as fast_collect_many(). */
 static __always_inline u64 take_collect(struct dep_instance *inst,
 					struct devepoll_event *to, u32 max,
 					struct dep_waiter *waiter)

@@ -45,7 +45,10 @@ static void ready_forget(struct dep_instance *inst, struct dep_item *item)
 	WRITE_ONCE(item->pending, 0);
 }
 
-/* Every item needs poll, unless the program trusts keys: see interest.c. */
+/*
+ * Every item needs poll, unless the program trusts keys: see
+ * dep_item_poll_mode().
+ */
 const struct dep_sink dep_ready_sink = {
 	.needs_poll = U16_MAX,
 	.post = ready_post,

@@ -713,19 +713,19 @@ struct devepoll_features {
  * DEVEPOLL_RING, DEVEPOLL_EPOLL_CTL, EPIOCSPARAMS and a DEVEPOLL_WAIT with
  * changes.  The following need read access: EP_POLL, EP_ISPOLLED,
  * DEVEPOLL_WAIT, DEVEPOLL_RING_WAIT, DEVEPOLL_TAKE, DEVEPOLL_EPOLL_WAIT and
- * EPIOCGPARAMS.  mmap(2) needs
- * read access.  The first mapping at DEVEPOLL_MAP_EVENTS and each one at
- * DEVEPOLL_MAP_RING also need write access (EACCES).  For an instance that
- * can't be waited on, poll(2) reports POLLERR, and adding it to another
- * instance fails with EPERM.
+ * EPIOCGPARAMS.  mmap(2) needs read access.  The first mapping at
+ * DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need write access
+ * (EACCES).  For an instance that can't be waited on, poll(2) reports POLLERR,
+ * and adding it to another instance fails with EPERM.
  */
 
 /**
  * DOC: fadvise entry
  *
- * Every request of the device can also be made as ``fadvise64(fd, argument,
- * 0, request)``.  Through this entry, security modules do not check each call,
- * just as they do not check epoll_wait(2), which saves about 250 instructions.
+ * Every request of the device, except EPIOCSPARAMS and EPIOCGPARAMS, can also
+ * be made as ``fadvise64(fd, argument, 0, request)``.  Through this entry,
+ * security modules do not check each call, just as they do not check
+ * epoll_wait(2), which saves about 250 instructions.
  * Access to the device was checked when it was opened.  The call fails with
  * EINVAL if the length is not 0, if the number for EP_ALLOC does not fit in an
  * int, or if EP_FREE has an argument.
