@@ -501,8 +501,8 @@ struct devepoll_ring_wait_args {
  * first; 0 if the call timed out; or -1 with errno
  * EFAULT: the argument or the signal mask can't be read;
  * EINVAL: the instance has no ring; flags has an unknown bit; min_events is
- * greater than the number of slots; sigsetsize is wrong; reserved is not 0; or a
- * worker of an io_uring makes the call, with a signal mask;
+ * greater than the number of slots; sigsetsize is wrong; reserved is not 0; or
+ * a worker of an io_uring makes the call, with a signal mask;
  * E2BIG: the argument has a part that this kernel does not know and that is
  * not 0;
  * EINTR: a signal arrived before an event did.
