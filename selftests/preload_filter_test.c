@@ -2,6 +2,7 @@
 /* libdevepoll-preload.so in programs with filters of system calls. */
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 
 #include "kselftest_harness.h"
 
@@ -123,6 +124,24 @@ TEST_F(fadvise, epoll_is_used_where_a_filter_refuses_all_requests)
 	ASSERT_EQ(number, dup2(set, number));
 	EXPECT_TRUE(works(number));
 	EXPECT_EQ(-EBADF, ready(301));
+}
+
+/* Above the limit of the day, as a program has it that lowers its limit. */
+TEST(closefrom_leaves_nothing_behind_where_a_filter_refuses_it)
+{
+	struct rlimit few = { .rlim_cur = 64, .rlim_max = 4096 };
+	int i, set = epoll_create1(0);
+
+	ASSERT_EQ(0, raise_fd_limit(4096));
+	for (i = 0; i < 200; i++)
+		ASSERT_EQ(1000 + i, dup2(set, 1000 + i));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+	ASSERT_EQ(0, refuse_call(SYS_close_range, ENOSYS));
+	closefrom(3);
+	EXPECT_EQ(-EBADF, ready(set));
+	for (i = 0; i < 200; i++)
+		EXPECT_EQ(-1, fcntl(1000 + i, F_GETFD));
+	EXPECT_EQ(3, epoll_create1(0));
 }
 
 TEST_HARNESS_MAIN

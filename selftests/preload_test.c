@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,7 +14,6 @@
 
 #include "kselftest_harness.h"
 
-#include "fadvise_filter.h"
 #include "helpers.h"
 #include "preloaded.h"
 
@@ -235,24 +233,6 @@ TEST(duplicates_of_a_set_are_one)
 		EXPECT_EQ(0, close(copies[i]));
 		EXPECT_EQ(-EBADF, ready(copies[i]));
 	}
-}
-
-/* Above the limit of the day, as a program has it that lowers its limit. */
-TEST(closefrom_leaves_nothing_behind_where_a_filter_refuses_it)
-{
-	struct rlimit few = { .rlim_cur = 64, .rlim_max = 4096 };
-	int i, set = epoll_create1(0);
-
-	ASSERT_EQ(0, raise_fd_limit(4096));
-	for (i = 0; i < 200; i++)
-		ASSERT_EQ(1000 + i, dup2(set, 1000 + i));
-	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
-	ASSERT_EQ(0, refuse_call(SYS_close_range, ENOSYS));
-	closefrom(3);
-	EXPECT_EQ(-EBADF, ready(set));
-	for (i = 0; i < 200; i++)
-		EXPECT_EQ(-1, fcntl(1000 + i, F_GETFD));
-	EXPECT_EQ(3, epoll_create1(0));
 }
 
 TEST(closefrom_leaves_nothing_behind)
