@@ -279,8 +279,9 @@
  *  - The queue of signals: entries are flagged SIGQUEUE_PREALLOC, so whoever
  *    takes one unlinks it, copies it and leaves it alone, all with S held.  But
  *    what a thread or a process leaves behind is taken apart without S: after
- *    dep_recipient's task has no sighand any more, and, since 6.15, after it
- *    has PF_EXITING, which is set with S held.  Then we don't touch the queue.
+ *    dep_recipient's task has no sighand any more, and, on 7.2 and 7.3, after
+ *    it has PF_EXITING, which is set with S held.  Then we don't touch the
+ *    queue.
  *    Up to 6.12 this happens with interrupts off, so a grace period waits for
  *    it; since 6.13 the entry counts references (compat.h), and is free when
  *    ours is the only one.
