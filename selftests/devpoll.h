@@ -87,18 +87,4 @@ static inline int dp_wait_one(enum dp_face face, int fd, int watched, int ms)
 	       (unsigned short)out[0].revents : -EBADMSG;
 }
 
-/* The revents of @watched among the results, or 0. */
-static inline int dp_event_of(enum dp_face face, int fd, int watched)
-{
-	struct pollfd out[256];
-	int i, n = dp_wait(face, fd, out, 256, 0);
-
-	if (n < 0)
-		return n;
-	for (i = 0; i < n; i++)
-		if (out[i].fd == watched)
-			return (unsigned short)out[i].revents;
-	return 0;
-}
-
 #endif /* SELFTESTS_DEVPOLL_H */

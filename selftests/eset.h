@@ -217,18 +217,10 @@ static inline uint64_t address_of(const volatile void *p)
 		eset_close(&self->set);					\
 	}
 
-/*
- * The usual fixture: an empty set.  ESET_FIXTURE() runs each test on all back
- * ends, DEVICE_FIXTURE() on the three ways into the device.
- */
+/* The usual fixture: an empty set.  Each test runs on all back ends. */
 #define ESET_FIXTURE(fixture)						\
 	FIXTURE(fixture) { struct eset set; };				\
 	ESET_VARIANTS(fixture);						\
-	ESET_SETUP(fixture)
-
-#define DEVICE_FIXTURE(fixture)						\
-	FIXTURE(fixture) { struct eset set; };				\
-	DEVICE_VARIANTS(fixture);					\
 	ESET_SETUP(fixture)
 
 #endif /* SELFTESTS_ESET_H */
