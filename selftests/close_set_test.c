@@ -147,7 +147,7 @@ TEST_F(closing, of_the_set_leaves_a_waiter_its_event)
 	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
 	ASSERT_EQ(0, close(self->set.fd));
 	self->set.fd = -1;
-	EXPECT_TRUE(waiter_undisturbed(&waiter));
+	EXPECT_TRUE(task_undisturbed(&waiter.task));
 	ASSERT_EQ(0, put_byte(self->fds[1]));
 	EXPECT_EQ(1, waiter_join(&waiter));
 	EXPECT_EQ(self->fds[0], waiter.out[0].fd);

@@ -151,7 +151,6 @@ struct ewaiter {
 	int ms;
 	int max;
 	struct epoll_event out[WAITER_ROOM];
-	long switches;
 };
 
 /* Starts it, and waits until it sleeps; 0 or -errno. */
@@ -160,8 +159,6 @@ int ewaiter_start(struct ewaiter *w, const struct eset *set, int ms);
 int ewaiter_launch(struct ewaiter *w, const struct eset *set, int max, int ms);
 /* What its wait returned, or -ETIMEDOUT. */
 long ewaiter_join(struct ewaiter *w);
-/* Has it slept, undisturbed, since ewaiter_start()? */
-bool ewaiter_undisturbed(struct ewaiter *w);
 /* How many of them have returned? */
 int ewaiters_done(struct ewaiter *w, int n);
 

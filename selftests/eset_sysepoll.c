@@ -129,24 +129,13 @@ int ewaiter_launch(struct ewaiter *w, const struct eset *set, int max, int ms)
 
 int ewaiter_start(struct ewaiter *w, const struct eset *set, int ms)
 {
-	int ret = ewaiter_launch(w, set, WAITER_ROOM, ms);
-
-	if (!ret)
-		ret = await_sleep(w->task.tid, set->ops->wait_syscall);
-	w->switches = status_field(w->task.tid, "voluntary_ctxt_switches");
-	return ret;
+	return ewaiter_launch(w, set, WAITER_ROOM, ms) ?:
+	       task_await_sleep(&w->task, set->ops->wait_syscall);
 }
 
 long ewaiter_join(struct ewaiter *w)
 {
 	return task_join(&w->task);
-}
-
-bool ewaiter_undisturbed(struct ewaiter *w)
-{
-	return sleeps_in(w->task.tid, w->set.ops->wait_syscall) &&
-	       status_field(w->task.tid, "voluntary_ctxt_switches") ==
-	       w->switches;
 }
 
 int ewaiters_done(struct ewaiter *w, int n)

@@ -81,7 +81,7 @@ TEST_F(exclusive, wakes_one_set)
 	EXPECT_EQ(EPOLLIN, self->waiters[one].out[0].events);
 	for (i = 0; i < SETS; i++)
 		if (i != one)
-			EXPECT_TRUE(ewaiter_undisturbed(&self->waiters[i]));
+			EXPECT_TRUE(task_undisturbed(&self->waiters[i].task));
 	/* As many again as still wait. */
 	for (i = 1; i < SETS; i++)
 		ASSERT_EQ(0, eventfd_post(self->event));
@@ -171,7 +171,7 @@ TEST_F(exclusive, wakes_all_sets_that_are_not_and_one_that_is)
 		if (atomic_load(&self->waiters[i].task.done))
 			done++;
 		else
-			EXPECT_TRUE(ewaiter_undisturbed(&self->waiters[i]));
+			EXPECT_TRUE(task_undisturbed(&self->waiters[i].task));
 	}
 	EXPECT_EQ(1, done);
 	for (i = 0; i < SETS; i++)
@@ -293,7 +293,7 @@ TEST_F(exclusive, that_is_removed_lets_the_next_one_have_it)
 	ASSERT_EQ(0, eset_del(&self->sets[0], self->event));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, ewaiter_join(&self->waiters[3]));
-	EXPECT_TRUE(ewaiter_undisturbed(&self->waiters[0]));
+	EXPECT_TRUE(task_undisturbed(&self->waiters[0].task));
 	ASSERT_EQ(0, eset_add(&self->sets[0], self->event, EPOLLIN));
 	EXPECT_EQ(1, ewaiter_join(&self->waiters[0]));
 }
@@ -322,8 +322,8 @@ TEST_F(exclusive, that_goes_with_an_event_hands_it_over)
 	EXPECT_EQ(0, eset_del(told, self->event));
 	EXPECT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &none));
 	/* With epoll it sleeps on. */
-	EXPECT_TRUE(eset_has(told, TAKES_TURNS) ? ewaiter_join(other) == 1 :
-						  ewaiter_undisturbed(other));
+	EXPECT_TRUE(eset_has(told, TAKES_TURNS) ?
+		    ewaiter_join(other) == 1 : task_undisturbed(&other->task));
 	/* It has found nothing, and waits again. */
 	EXPECT_EQ(0, eset_add(told, self->event, EPOLLIN));
 	EXPECT_EQ(1, ewaiter_join(&self->waiters[0]));

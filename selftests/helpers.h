@@ -119,10 +119,16 @@ struct task {
 	atomic_int tid;
 	atomic_bool done;
 	long ret;
+	long asleep_in;		/* the system call */
+	long switches;		/* when it was asleep there */
 };
 
 /* Starts it, and waits only for its thread id; 0 or -errno. */
 int task_start(struct task *task, long (*call)(void *arg), void *arg);
+/* Waits until it is asleep in this system call; 0 or -errno. */
+int task_await_sleep(struct task *task, long syscall);
+/* Has it slept, undisturbed, since task_await_sleep()? */
+bool task_undisturbed(const struct task *task);
 /* Waits for its end; what its call returned, or -ETIMEDOUT. */
 long task_join(struct task *task);
 
@@ -134,7 +140,6 @@ struct waiter {
 	struct set set;		/* a copy: the fd and the mapping are shared */
 	int ms;
 	struct pollfd out[WAITER_ROOM];
-	long switches;
 };
 
 /* Starts it, without and with waiting until it sleeps; 0 or -errno. */
@@ -142,8 +147,6 @@ int waiter_launch(struct waiter *w, const struct set *set, int ms);
 int waiter_start(struct waiter *w, const struct set *set, int ms);
 /* What its wait returned, or -ETIMEDOUT. */
 long waiter_join(struct waiter *w);
-/* Has it slept, undisturbed, since waiter_start()? */
-bool waiter_undisturbed(struct waiter *w);
 /* Does it stay asleep for a while, however often it looks? */
 bool waiter_stays(struct waiter *w);
 

@@ -21,7 +21,6 @@ struct sleeper {
 	struct devepoll_wait_args args;
 	struct devepoll_event out[FILES + 1];
 	struct task task;
-	long switches;
 };
 
 static long sleeper_syscall(const struct sleeper *sleeper)
@@ -51,14 +50,9 @@ static void sleeper_set(struct sleeper *sleeper, unsigned int min, int64_t ns)
 /* Starts it and waits until it sleeps; 0 or -errno. */
 static int sleeper_start(struct sleeper *sleeper, unsigned int min, int64_t ns)
 {
-	int ret;
-
 	sleeper_set(sleeper, min, ns);
-	ret = task_start(&sleeper->task, sleeper_call, sleeper) ?:
-	      await_sleep(sleeper->task.tid, sleeper_syscall(sleeper));
-	sleeper->switches = status_field(sleeper->task.tid,
-					 "voluntary_ctxt_switches");
-	return ret;
+	return task_start(&sleeper->task, sleeper_call, sleeper) ?:
+	       task_await_sleep(&sleeper->task, sleeper_syscall(sleeper));
 }
 
 /* Is it still asleep, or again? */
@@ -71,9 +65,7 @@ static bool sleeps_on(struct sleeper *sleeper)
 /* And was never awake since it was started? */
 static bool slept_on(struct sleeper *sleeper)
 {
-	return sleeps_on(sleeper) &&
-	       status_field(sleeper->task.tid, "voluntary_ctxt_switches") ==
-	       sleeper->switches;
+	return sleeps_on(sleeper) && task_undisturbed(&sleeper->task);
 }
 
 FIXTURE(minimum) {

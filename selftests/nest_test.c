@@ -179,7 +179,7 @@ TEST_F(nest, ends_when_the_middle_is_closed)
 	ASSERT_EQ(0, ewaiter_start(&waiter, self->outer, -1));
 	eset_close(&self->sets[1]);
 	ASSERT_EQ(0, eventfd_post(self->event));
-	EXPECT_TRUE(ewaiter_undisturbed(&waiter));
+	EXPECT_TRUE(task_undisturbed(&waiter.task));
 	ASSERT_EQ(0, eventfd_post(own));
 	EXPECT_EQ(1, ewaiter_join(&waiter));
 	EXPECT_EQ(EPOLLIN, eset_wait_one(self->inner, self->event, 0));

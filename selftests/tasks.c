@@ -120,6 +120,22 @@ int task_start(struct task *task, long (*call)(void *arg), void *arg)
 	return await(atomic_load(&task->tid)) ? 0 : -ETIMEDOUT;
 }
 
+int task_await_sleep(struct task *task, long syscall)
+{
+	int err = await_sleep(task->tid, syscall);
+
+	task->asleep_in = syscall;
+	task->switches = status_field(task->tid, "voluntary_ctxt_switches");
+	return err ?: task->switches < 0 ? task->switches : 0;
+}
+
+bool task_undisturbed(const struct task *task)
+{
+	return sleeps_in(task->tid, task->asleep_in) &&
+	       status_field(task->tid, "voluntary_ctxt_switches") ==
+	       task->switches;
+}
+
 long task_join(struct task *task)
 {
 	struct timespec end;
@@ -148,24 +164,13 @@ int waiter_launch(struct waiter *w, const struct set *set, int ms)
 
 int waiter_start(struct waiter *w, const struct set *set, int ms)
 {
-	int ret = waiter_launch(w, set, ms);
-
-	if (!ret)
-		ret = await_sleep(w->task.tid, set->ops->wait_syscall);
-	w->switches = status_field(w->task.tid, "voluntary_ctxt_switches");
-	return ret;
+	return waiter_launch(w, set, ms) ?:
+	       task_await_sleep(&w->task, set->ops->wait_syscall);
 }
 
 long waiter_join(struct waiter *w)
 {
 	return task_join(&w->task);
-}
-
-bool waiter_undisturbed(struct waiter *w)
-{
-	return sleeps_in(w->task.tid, w->set.ops->wait_syscall) &&
-	       status_field(w->task.tid, "voluntary_ctxt_switches") ==
-	       w->switches;
 }
 
 bool waiter_stays(struct waiter *w)

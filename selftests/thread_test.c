@@ -74,7 +74,7 @@ TEST_F(threads, that_wait_are_woken_one_for_one_event)
 		for (i = 0; i < WAITERS; i++) {
 			if (!atomic_load(&waiters[i].task.done)) {
 				EXPECT_TRUE(!quick ||
-					    waiter_undisturbed(&waiters[i]))
+					    task_undisturbed(&waiters[i].task))
 					TH_LOG("waiter %d", i);
 			} else if (!joined[i]) {
 				joined[i] = true;
@@ -95,7 +95,7 @@ TEST_F(threads, that_time_out_leave_the_others_asleep)
 	ASSERT_EQ(0, waiter_start(&patient, &self->set, -1));
 	ASSERT_EQ(0, waiter_launch(&brief, &self->set, 20));
 	EXPECT_EQ(0, waiter_join(&brief));
-	EXPECT_TRUE(waiter_undisturbed(&patient));
+	EXPECT_TRUE(task_undisturbed(&patient.task));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, waiter_join(&patient));
 }

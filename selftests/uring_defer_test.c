@@ -156,7 +156,7 @@ TEST_F(uring_defer, takes_its_turn_while_its_task_waits_in_it)
 	start = now_ns();
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, task_join(&enterer.task));
-	undisturbed = ewaiter_undisturbed(&waiter);
+	undisturbed = task_undisturbed(&waiter.task);
 	EXPECT_TRUE(undisturbed || may_be_given_up(start));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, ewaiter_join(&waiter));

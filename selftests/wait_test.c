@@ -184,7 +184,7 @@ TEST_F(wait, sleeps_on_when_what_comes_was_not_asked_for)
 	ASSERT_EQ(0, set_add(&self->set, fds[1], POLLPRI));
 	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
 	ASSERT_EQ(0, empty(fds[0]));
-	EXPECT_TRUE(waiter_undisturbed(&waiter));
+	EXPECT_TRUE(task_undisturbed(&waiter.task));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	ASSERT_EQ(1, waiter_join(&waiter));
 	EXPECT_EQ(self->event, waiter.out[0].fd);
@@ -244,7 +244,7 @@ TEST_F(wait, is_not_disturbed_by_signals_that_nobody_handles)
 	ASSERT_EQ(0, waiter_start(&waiter, &self->set, -1));
 	ASSERT_EQ(0, pthread_kill(waiter.task.thread, SIGUSR1));
 	ASSERT_EQ(0, pthread_kill(waiter.task.thread, SIGWINCH));
-	EXPECT_TRUE(waiter_undisturbed(&waiter));
+	EXPECT_TRUE(task_undisturbed(&waiter.task));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, waiter_join(&waiter));
 }

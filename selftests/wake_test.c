@@ -65,12 +65,10 @@ static int post_to_crew(struct eset *set, const int *files, int nr, int max,
 	struct sched_param fifo = { .sched_priority = 1 }, none = {};
 	int i, woken, ret = pin_to_cpu(0);
 
-	for (i = 0; i < THREADS && !ret; i++) {
+	for (i = 0; i < THREADS && !ret; i++)
 		ret = ewaiter_launch(&waiters[i], set, max, -1) ?:
-		      await_sleep(waiters[i].task.tid, set->ops->wait_syscall);
-		waiters[i].switches = status_field(waiters[i].task.tid,
-						   "voluntary_ctxt_switches");
-	}
+		      task_await_sleep(&waiters[i].task,
+				       set->ops->wait_syscall);
 	if (ret || sched_setscheduler(0, SCHED_FIFO, &fifo))
 		return ret ?: -errno;
 	*start = now_ns();
@@ -106,7 +104,7 @@ TEST_F(wake, wakes_at_once_as_many_threads_as_have_room)
 		if (quick && slowness() == 1 &&
 		    eset_has(&self->set, TAKES_TURNS) &&
 		    !atomic_load(&waiters[i].task.done))
-			EXPECT_TRUE(ewaiter_undisturbed(&waiters[i]));
+			EXPECT_TRUE(task_undisturbed(&waiters[i].task));
 	ASSERT_EQ(0, eventfd_post(self->events[3]));
 	for (i = 0; i < THREADS; i++)
 		taken += ewaiter_join(&waiters[i]);
@@ -354,7 +352,7 @@ static void wake_one_by_one(struct __test_metadata *_metadata,
 		quick = quick && !may_be_given_up(start);
 		for (i = 0; i < THREADS; i++)
 			if (quick && !atomic_load(&waiters[i].task.done))
-				EXPECT_TRUE(ewaiter_undisturbed(&waiters[i]));
+				EXPECT_TRUE(task_undisturbed(&waiters[i].task));
 	}
 	for (i = 0; i < THREADS; i++)
 		EXPECT_EQ(1, ewaiter_join(&waiters[i]));
