@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -31,15 +30,6 @@
 #define STACK		16384
 #define FIRST		1000
 #define WATCHES		100
-
-/* Drops root's rights. */
-static int become(uid_t uid)
-{
-	if (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
-	    setresuid(uid, uid, uid))
-		return -errno;
-	return 0;
-}
 
 FIXTURE(bound) {
 	long watches;

@@ -28,6 +28,9 @@ int slowness(void);
 #define NSEC_PER_MSEC	1000000ULL
 uint64_t now_ns(void);
 
+/* Drops root's rights; 0 or -errno. */
+int become(uid_t uid);
+
 int cpus_online(void);
 int pin_to_cpu(int cpu);
 int count_fds(void);

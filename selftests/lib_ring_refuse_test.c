@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -84,9 +83,7 @@ static int exceed_memlock(void)
 	struct devepoll_consumer c[1];
 	int set = devepoll_events_open(0);
 
-	if (setgroups(0, NULL) || setresgid(SOMEBODY, SOMEBODY, SOMEBODY) ||
-	    setresuid(SOMEBODY, SOMEBODY, SOMEBODY) ||
-	    setrlimit(RLIMIT_MEMLOCK, &limit))
+	if (become(SOMEBODY) || setrlimit(RLIMIT_MEMLOCK, &limit))
 		return 1;
 	close(set);
 	set = devepoll_events_open(0);

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,15 +26,6 @@
 #define ITEMS_PER_FILE	4096
 /* The first number that can't be watched. */
 #define FDS_WATCHED	(2L << 20)
-
-/* Drops root's rights. */
-static int become(uid_t uid)
-{
-	if (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
-	    setresuid(uid, uid, uid))
-		return -errno;
-	return 0;
-}
 
 static int limit(int resource, rlim_t n)
 {

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,14 +42,6 @@ struct taker {
 	long got;
 };
 
-static int be(uid_t uid)
-{
-	if (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
-	    setresuid(uid, uid, uid))
-		return -errno;
-	return 0;
-}
-
 static int tell(int fd, long n)
 {
 	return write(fd, &n, sizeof(n)) == sizeof(n) ? 0 : -EIO;
@@ -67,7 +58,7 @@ static long hear(int fd)
 static long taker_take(uid_t owner, uid_t inside, int go, int told,
 		       long (*take)(void))
 {
-	int err = owner ? be(owner) : 0;
+	int err = owner ? become(owner) : 0;
 
 	if (!err && inside) {
 		if (unshare(CLONE_NEWUSER) || tell(told, 0) || hear(go))

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -195,9 +194,7 @@ static int go_without_memory(void)
 	struct rlimit limit = { 8192, 8192 };
 	int set, fd = eventfd_new();
 
-	if (setrlimit(RLIMIT_MEMLOCK, &limit) || setgroups(0, NULL) ||
-	    setresgid(SOMEBODY, SOMEBODY, SOMEBODY) ||
-	    setresuid(SOMEBODY, SOMEBODY, SOMEBODY))
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) || become(SOMEBODY))
 		return 1;
 	set = epoll_create1(0);
 	if (!is_set_of_the_device(set) || mappings() || !works(set))

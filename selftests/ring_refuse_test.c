@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -341,21 +340,13 @@ TEST_F(ring_refuse, stores_to_slots_and_code_in_the_word)
 	ring_close(&ring);
 }
 
-static int be_somebody(void)
-{
-	if (setgroups(0, NULL) || setresgid(SOMEBODY, SOMEBODY, SOMEBODY) ||
-	    setresuid(SOMEBODY, SOMEBODY, SOMEBODY))
-		return -errno;
-	return 0;
-}
-
 /* A ring of two pages of slots: these, the word and the index. */
 static void exceed_memlock(struct ring *ring)
 {
 	struct rlimit limit = { 4 * 4096, 4 * 4096 };
 	struct eset sets[2];
 
-	if (be_somebody() || setrlimit(RLIMIT_MEMLOCK, &limit) ||
+	if (become(SOMEBODY) || setrlimit(RLIMIT_MEMLOCK, &limit) ||
 	    eset_open(&sets[0], &eset_devepoll) ||
 	    eset_open(&sets[1], &eset_devepoll))
 		_exit(1);

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -27,10 +26,7 @@ static int become_poor(uid_t uid)
 {
 	const struct rlimit none = { 0, 0 };
 
-	if (setrlimit(RLIMIT_MEMLOCK, &none) || setgroups(0, NULL) ||
-	    setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
-		return -errno;
-	return 0;
+	return setrlimit(RLIMIT_MEMLOCK, &none) ? -errno : become(uid);
 }
 
 FIXTURE(sets) {
