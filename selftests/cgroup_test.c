@@ -73,11 +73,13 @@ TEST_F(cgroup, pages_are_charged)
 	ASSERT_EQ(0, write_number(CGROUP "/cgroup.procs", getpid()));
 	fd = dep_open();
 	before = charged();
+	ASSERT_LE(0, before);
 	ASSERT_EQ(0, dep_alloc(fd, 131072));
 	with = charged();
 	EXPECT_LE(before + 256 * PARTS * PAGE, with + SLACK);
 	close(fd);
 	after = charged();
+	EXPECT_LE(0, after);
 	EXPECT_LE(after, with - 256 * PARTS * PAGE + SLACK);
 }
 
@@ -94,6 +96,7 @@ TEST_F(cgroup, items_are_charged)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, write_number(CGROUP "/cgroup.procs", getpid()));
 	before = charged();
+	ASSERT_LE(0, before);
 	for (i = 0; i < 4; i++)
 		added += add_range(fd, 1000 + i * 4096, 4096);
 	with = charged();

@@ -205,7 +205,8 @@ TEST_F(closing, of_a_range_takes_them_all_out)
 	for (i = 0; i < 20; i++)
 		EXPECT_EQ(0, set_has(&self->set, fds[i]));
 	EXPECT_EQ(0, set_has(&self->set, self->fds[0]));
-	EXPECT_GE(0, set_items(&self->set));
+	if (self->set.ops == &backend_devepoll)
+		EXPECT_EQ(0, set_items(&self->set));
 	EXPECT_EQ(0, set_drain(&self->set));
 }
 

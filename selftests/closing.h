@@ -8,7 +8,7 @@
 #include "eset.h"
 #include "helpers.h"
 
-/* How many fds are in a set; an error where the kernel does not tell. */
+/* How many fds are in a set of the device, or -errno. */
 static inline long set_items(const struct set *set)
 {
 	struct devepoll_stats stats;

@@ -26,6 +26,7 @@ FIXTURE_VARIANT_ADD(devpoll, solaris) { .face = DP_SOLARIS };
 FIXTURE_SETUP(devpoll)
 {
 	self->next = next_fd();
+	ASSERT_LE(0, self->next);
 	self->face = variant->face;
 	ASSERT_LE(0, (self->fd = dp_open()));
 	ASSERT_EQ(0, unix_pair(self->fds, SOCK_STREAM));

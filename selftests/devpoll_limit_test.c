@@ -157,6 +157,7 @@ TEST_F(cgroup, pays_for_the_buffer)
 
 	ASSERT_LE(0, (fd = dp_open()));
 	before = read_number(CGROUP "/memory.current");
+	ASSERT_LE(0, before);
 	ASSERT_EQ(0, dp_ioctl(fd, DP_ALLOC, (void *)131072L));
 	with = read_number(CGROUP "/memory.current");
 	EXPECT_LE(before + buffer, with + slack);

@@ -176,6 +176,8 @@ int dep_change(int fd, const struct devepoll_change *change);
 /* Makes @nr changes; returns what DEVEPOLL_CTL returned, sets @failed. */
 int dep_changes(int fd, struct devepoll_change *changes, unsigned int nr,
 		uint32_t *failed);
+/* How often the device has polled files for the set, or -errno. */
+long count_asks(const struct eset *set);
 /* DEVEPOLL_WAIT for what is ready within this many milliseconds. */
 int dep_wait(int fd, struct devepoll_event *out, int max, int ms);
 struct devepoll_event *dep_map_events(int fd, size_t size);

@@ -101,6 +101,14 @@ int dep_change(int fd, const struct devepoll_change *change)
 	return copy.result;
 }
 
+long count_asks(const struct eset *set)
+{
+	struct devepoll_stats stats = { .asks = ~0ULL };
+	int ret = dep_request(set->fd, DEVEPOLL_STATS, &stats);
+
+	return ret ?: (long)stats.asks;
+}
+
 int dep_wait(int fd, struct devepoll_event *out, int max, int ms)
 {
 	struct devepoll_wait_args args = {

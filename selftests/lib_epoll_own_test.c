@@ -112,6 +112,7 @@ TEST(create_on_a_node_of_another_device_is_enotty)
 	/* The device number of /dev/null. */
 	ASSERT_EQ(0, mknod(DEVEPOLL_NODE, S_IFCHR | 0666, makedev(1, 3)));
 	fds = count_fds();
+	ASSERT_LT(0, fds);
 	EXPECT_EQ(-ENOTTY, result_of(devepoll_epoll_create1(0)));
 	EXPECT_EQ(fds, count_fds());
 }

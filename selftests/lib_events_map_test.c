@@ -148,6 +148,7 @@ TEST(detached_set_leaves_its_descriptor_alone)
 
 	EXPECT_EQ(-EINVAL, devepoll_detach(NULL));
 	pages = status_field(getpid(), "VmSize");
+	ASSERT_LT(0, pages);
 	ASSERT_EQ(0, devepoll_open(&set, NULL, 131072, 0));
 	fd = devepoll_fd(set);
 	EXPECT_EQ(fd, devepoll_detach(set));

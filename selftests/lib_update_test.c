@@ -172,6 +172,8 @@ TEST_F(lib_update, finding_out_leaves_no_descriptor)
 	};
 	int fds = count_fds(), next = free_fd();
 
+	ASSERT_LT(0, fds);
+	ASSERT_LE(0, next);
 	EXPECT_EQ(2, update(changes, 2));
 	EXPECT_EQ(fds, count_fds());
 	EXPECT_EQ(next, free_fd());

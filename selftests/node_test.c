@@ -210,6 +210,7 @@ TEST_F(node, a_whole_life_leaves_no_fd_open)
 {
 	int i, before = count_fds();
 
+	ASSERT_LT(0, before);
 	for (i = 0; i < 10; i++)
 		ASSERT_EQ(0, use_device(NODE));
 	EXPECT_EQ(before, count_fds());

@@ -55,9 +55,9 @@ static int count_asks(uint32_t mode)
 	int fd = eventfd_new();
 	int i;
 
-	if (add(set, fd, EPOLLIN | mode))
+	if (add(set, fd, EPOLLIN | mode) ||
+	    ioctl(set, DEVEPOLL_STATS, &before))
 		return 1;
-	ioctl(set, DEVEPOLL_STATS, &before);
 	for (i = 0; i < 10; i++) {
 		if (eventfd_post(fd) || ready(set) != fd || eventfd_take(fd))
 			return 2;

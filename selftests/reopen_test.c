@@ -59,6 +59,7 @@ TEST_F(reopen, refuses_other_flags)
 	int next = next_fd();
 	size_t i;
 
+	ASSERT_LE(0, next);
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		EXPECT_EQ(-EINVAL, REOPEN(self->set, bad[i]))
 			TH_LOG("flags %lx", bad[i]);

@@ -13,18 +13,11 @@
 
 #include "ring_set.h"
 
-static long count_asks(struct ring *ring)
-{
-	struct devepoll_stats stats = { .asks = ~0ULL };
-	int ret = dep_request(ring->set.fd, DEVEPOLL_STATS, &stats);
-
-	return ret ?: (long)stats.asks;
-}
-
 TEST_F(ring, has_an_event_that_nobody_asked_for)
 {
-	long asks = count_asks(&self->ring);
+	long asks = count_asks(&self->ring.set);
 
+	ASSERT_LE(0, asks);
 	EXPECT_EQ(0, consumer_take(&self->me));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	ASSERT_EQ(1, consumer_take(&self->me));
@@ -33,7 +26,7 @@ TEST_F(ring, has_an_event_that_nobody_asked_for)
 	EXPECT_EQ(EPOLLIN, self->me.out[0].events);
 	EXPECT_FALSE(self->me.ask);
 	EXPECT_EQ(0, consumer_take(&self->me));
-	EXPECT_EQ(asks, count_asks(&self->ring));
+	EXPECT_EQ(asks, count_asks(&self->ring.set));
 }
 
 TEST_F(ring, has_each_edge_once)
@@ -199,7 +192,7 @@ TEST_F(ring, asks_also_while_events_are_there)
 /* Wake-ups of sockets always claim it. */
 TEST_F(ring, does_not_believe_in_urgent_data)
 {
-	int fds[2];
+	int fds[2], nr;
 
 	ASSERT_EQ(0, tcp_pair(fds));
 	ASSERT_EQ(0, ring_add(&self->ring, fds[0], EPOLLIN | EPOLLPRI));
@@ -209,7 +202,8 @@ TEST_F(ring, does_not_believe_in_urgent_data)
 	EXPECT_TRUE(self->me.ask);
 	/* It may say once more what it has; the rest is a lie. */
 	ring_wait(&self->ring, 0);
-	EXPECT_LE(consumer_take(&self->me), 1);
+	nr = consumer_take(&self->me);
+	EXPECT_TRUE(nr == 0 || nr == 1);
 	EXPECT_EQ(0, self->me.out[0].events & EPOLLPRI);
 	ASSERT_EQ(0, empty(fds[0]));
 	ASSERT_EQ(1, send(fds[1], "u", 1, MSG_OOB));

@@ -90,6 +90,7 @@ TEST_F(shortage, fails_a_further_open)
 {
 	int next = next_fd();
 
+	ASSERT_LE(0, next);
 	EXPECT_LT(2, walk(&self->w, call_reopen, check_reopen));
 	EXPECT_EQ(next, next_fd());
 }

@@ -106,6 +106,7 @@ TEST_F(timeout, of_0_does_not_sleep)
 	uint64_t took;
 	int i;
 
+	ASSERT_LE(0, before);
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(0, wait_ns(&self->set, 0, &took));
 	/* Reading the field may itself sleep now and then. */

@@ -40,6 +40,7 @@ FIXTURE_SETUP(uring_end)
 	/* A ring of an earlier program may still be ending. */
 	await(module_references() == 0);
 	self->references = module_references();
+	ASSERT_LE(0, self->references);
 	ASSERT_EQ(0, ring_open(&self->ring, &ring_plain));
 	self->event = eventfd_new();
 	ASSERT_LE(0, self->event);

@@ -131,6 +131,7 @@ TEST_F(wait, of_no_time_sleeps_not_at_all)
 
 	sleeps_so_far(&self->set, self->event);
 	before = sleeps_so_far(&self->set, self->event);
+	ASSERT_LE(0, before);
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(-ENOMSG, set_wait_one(&self->set, self->event, 0));
 	ASSERT_EQ(0, eventfd_post(self->event));
@@ -148,6 +149,7 @@ TEST_F(wait, with_events_pending_sleeps_not_at_all)
 
 	sleeps_so_far(&self->set, self->event);
 	before = sleeps_so_far(&self->set, self->event);
+	ASSERT_LE(0, before);
 	for (n = 0; n < 10 * ARRAY_SIZE(times); n++) {
 		i = n % ARRAY_SIZE(times);
 		ASSERT_EQ(0, eventfd_post(self->event));
