@@ -70,12 +70,26 @@ TEST(request_numbers_of_the_extended_interface_stay)
 	EXPECT_EQ(0x80505012, (unsigned int)DEVEPOLL_STATS);
 	EXPECT_EQ(0x40085013, (unsigned int)DEVEPOLL_SIGNAL);
 	EXPECT_EQ(0x80285014, (unsigned int)DEVEPOLL_FEATURES);
+	EXPECT_EQ(0x40045015, (unsigned int)DEVEPOLL_REOPEN);
+	EXPECT_EQ(0x40105016, (unsigned int)DEVEPOLL_RING);
+	EXPECT_EQ(0x40205017, (unsigned int)DEVEPOLL_RING_WAIT);
 	EXPECT_EQ(0x5020, (unsigned int)DEVEPOLL_EPOLL_WAIT);
 	EXPECT_EQ(0x5021, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD));
 	EXPECT_EQ(0x5022, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL));
 	EXPECT_EQ(0x5023, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD));
 	EXPECT_EQ(0x00000005ffffffffULL, DEVEPOLL_EPOLL_WAIT_LEN(5, -1));
+	EXPECT_EQ(0x5024, (unsigned int)DEVEPOLL_TAKE);
 	EXPECT_EQ(0x100000000ULL, DEVEPOLL_MAP_EVENTS);
+	EXPECT_EQ(0x200000000ULL, DEVEPOLL_MAP_RING);
+	EXPECT_EQ(0x300000000ULL, DEVEPOLL_MAP_RING_SLOTS);
+}
+
+TEST(word_of_a_ring_stays)
+{
+	EXPECT_EQ(0x7fffffff, DEVEPOLL_RING_COUNT);
+	EXPECT_EQ(0x80000000, DEVEPOLL_RING_ASK);
+	EXPECT_EQ(32, DEVEPOLL_RING_SET_SHIFT);
+	EXPECT_EQ(3 * 1024 * 16, DEVEPOLL_RING_SIZE(2, 1024));
 }
 
 TEST(structs_of_the_extended_interface_stay)
@@ -94,6 +108,14 @@ TEST(structs_of_the_extended_interface_stay)
 	EXPECT_EQ(24, offsetof(struct devepoll_wait_args, sigmask));
 	EXPECT_EQ(40, offsetof(struct devepoll_wait_args, changes));
 	EXPECT_EQ(60, offsetof(struct devepoll_wait_args, nr_failed));
+	EXPECT_EQ(16, sizeof(struct devepoll_ring));
+	EXPECT_EQ(4, offsetof(struct devepoll_ring, slots));
+	EXPECT_EQ(8, offsetof(struct devepoll_ring, flags));
+	EXPECT_EQ(32, sizeof(struct devepoll_ring_wait_args));
+	EXPECT_EQ(8, offsetof(struct devepoll_ring_wait_args, sigmask));
+	EXPECT_EQ(16, offsetof(struct devepoll_ring_wait_args, sigsetsize));
+	EXPECT_EQ(20, offsetof(struct devepoll_ring_wait_args, flags));
+	EXPECT_EQ(24, offsetof(struct devepoll_ring_wait_args, min_events));
 	EXPECT_EQ(80, sizeof(struct devepoll_stats));
 	EXPECT_EQ(8, sizeof(struct devepoll_signal));
 	EXPECT_EQ(4, offsetof(struct devepoll_signal, flags));

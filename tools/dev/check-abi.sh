@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Checks that the header of the interface has the numbers of 2001 (sizes,
 # offsets and ioctl numbers; for 64 and 32 bits, in C and in C++, in a packed
-# struct), and that the library exports the symbols in its headers and in its
-# map.
+# struct), that the structures of the library's headers keep their layouts, and
+# that the library exports the symbols in its headers and in its map.
 #
 # Prints TAP.  The built library is in BUILD (default: build/lib at the top).
 set -u
@@ -30,6 +30,14 @@ result() { # status name [file with the reason]
 	fi
 }
 
+cat >"$work/same.h" <<'END'
+#ifdef __cplusplus
+#define SAME(a, b) static_assert((unsigned long)(a) == (b), #a " is " #b)
+#else
+#define SAME(a, b) _Static_assert((unsigned long)(a) == (b), #a " is " #b)
+#endif
+END
+
 # The values that a program of 2001 was built with, as plain numbers, so that
 # the header is not compared with itself.
 cat >"$work/common.h" <<'END'
@@ -38,11 +46,7 @@ cat >"$work/common.h" <<'END'
 
 #include <linux/devepoll.h>
 
-#ifdef __cplusplus
-#define SAME(a, b) static_assert((unsigned long)(a) == (b), #a " is " #b)
-#else
-#define SAME(a, b) _Static_assert((unsigned long)(a) == (b), #a " is " #b)
-#endif
+#include "same.h"
 
 SAME(EVENTPOLL_MAJOR, 10);
 SAME(EVENTPOLL_MINOR, 124);
@@ -132,24 +136,72 @@ check_layout() {
 cat >"$work/lib.c" <<'END'
 #include <stddef.h>
 #include "devepoll.h"
-#define SAME(a, b) _Static_assert((unsigned long)(a) == (b), #a " is " #b)
+#include "devepoll_2002.h"
+#include "devepoll_events.h"
+#include "same.h"
+
+#define P sizeof(void *)
+
 SAME(POLLREMOVE, 0x1000);
 SAME(DEVEPOLL_NO_CLOEXEC, 1);
 SAME(sizeof(struct devepoll_failure), 2 * sizeof(size_t));
 SAME(offsetof(struct devepoll_failure, index), 0);
 SAME(offsetof(struct devepoll_failure, error), sizeof(size_t));
-SAME(sizeof(struct devepoll_cursor), 2 * sizeof(void *));
+SAME(sizeof(struct devepoll_cursor), 2 * P);
 SAME(offsetof(struct devepoll_cursor, next), 0);
-SAME(offsetof(struct devepoll_cursor, end), sizeof(void *));
+SAME(offsetof(struct devepoll_cursor, end), P);
+
+SAME(sizeof(struct devepoll_part), P + 16);
+SAME(offsetof(struct devepoll_part, events), 0);
+SAME(offsetof(struct devepoll_part, max_events), P);
+SAME(offsetof(struct devepoll_part, fd), P + 4);
+SAME(offsetof(struct devepoll_part, offset), P + 8);
+
+SAME(DEVEPOLL_CONSUMER_ASK, 8);
+SAME(sizeof(struct devepoll_consumer), 5 * P + 8);
+SAME(offsetof(struct devepoll_consumer, next), 0);
+SAME(offsetof(struct devepoll_consumer, end), P);
+SAME(offsetof(struct devepoll_consumer, word), 2 * P);
+SAME(offsetof(struct devepoll_consumer, sets), 3 * P);
+SAME(offsetof(struct devepoll_consumer, size), 4 * P);
+SAME(offsetof(struct devepoll_consumer, spare), 5 * P);
+SAME(offsetof(struct devepoll_consumer, fd), 5 * P + 4);
+
+SAME(EP_CTL_ADD, 1);
+SAME(EP_CTL_DEL, 2);
+SAME(EP_CTL_MOD, 3);
+/* The files of a program share it, whatever version each was built with. */
+SAME(sizeof(devepoll_2002_sets), 1024 * P);
+END
+
+# <sys/devpoll.h> declares it as Solaris does.
+cat >"$work/solaris.c" <<'END'
+#include <stddef.h>
+#include <sys/devpoll.h>
+#include "same.h"
+
+#define P sizeof(void *)
+
+SAME(DP_POLL, 0xd001);
+SAME(DP_ISPOLLED, 0xd002);
+SAME(DP_PPOLL, 0xd003);
+SAME(sizeof(dvpoll_t), 4 * P);
+SAME(offsetof(dvpoll_t, dp_fds), 0);
+SAME(offsetof(dvpoll_t, dp_nfds), P);
+SAME(offsetof(dvpoll_t, dp_timeout), 2 * P);
+SAME(offsetof(dvpoll_t, dp_setp), 3 * P);
 END
 
 check_library_layout() {
-	compiles "$CC" -m64 "$work/lib.c"
-	result $? "the library's structs keep their layout in 64 bit" \
-		"$work/log"
-	compiles "$CC" -m32 "$work/lib.c"
-	result $? "the library's structs keep their layout in 32 bit" \
-		"$work/log"
+	for bits in 64 32; do
+		compiles "$CC" -m$bits "$work/lib.c" &&
+			compiles "$CXX" -m$bits -x c++ -std=c++11 "$work/lib.c"
+		result $? "the library's structs keep their layout in $bits bit" \
+			"$work/log"
+		compiles "$CC" -m$bits "$work/solaris.c"
+		result $? "the dvpoll of Solaris keeps its layout in $bits bit" \
+			"$work/log"
+	done
 }
 
 # Functions that the headers declare without a body, one per line.
