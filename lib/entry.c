@@ -52,19 +52,15 @@ static atomic_bool fadvise_is_off;
  * that other files fail with ENOTTY by ioctl(2).  Returns 0 if it succeeds, and
  * else what ioctl(2) returned.
  */
-static long ask(int fd)
+static long query_features(int fd)
 {
-	/* A part of the structure: the module fills in what fits. */
-	struct {
-		__u32 abi;
-		__u32 max_fds;
-		__u64 features;
-	} known;
-	const unsigned int request = _IOR(EP_IOC_MAGIC, 0x14, known);
+	struct devepoll_features known;
 	long ret;
 
-	ret = raw_call(SYS_ioctl, fd, request, (long)&known, 0, 0, 0);
-	if (is_refused(ret) && !fadvise_entry(fd, &known, 0, request))
+	ret = raw_call(SYS_ioctl, fd, DEVEPOLL_FEATURES, (long)&known, 0, 0,
+		       0);
+	if (is_refused(ret) &&
+	    !fadvise_entry(fd, &known, 0, DEVEPOLL_FEATURES))
 		ret = 0;
 	if (!ret)
 		atomic_store_explicit(&fadvise_is_off,
@@ -85,7 +81,7 @@ static long ask(int fd)
  */
 bool devepoll_entry_is_device(int fd)
 {
-	long ret = ask(fd);
+	long ret = query_features(fd);
 
 	return is_refused(ret) ? has_device_number(fd) : !ret;
 }
@@ -209,7 +205,7 @@ int devepoll_entry_open(int cloexec)
 		fd = open_path(DEVEPOLL_NODE_MISC, cloexec);
 	if (fd < 0)
 		return fd;
-	ret = ask(fd);
+	ret = query_features(fd);
 	if (!ret)
 		return fd;
 
