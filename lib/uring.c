@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -107,9 +108,9 @@ static void translate(struct io_uring_sqe *sqe, size_t size,
 	struct io_uring_sqe made;
 	int op = old.len;
 
-	if (op < EPOLL_CTL_ADD || op > EPOLL_CTL_MOD || old.ioprio ||
-	    old.buf_index || old.splice_fd_in ||
-	    old.flags & IOSQE_BUFFER_SELECT || !is_ours(named, old.fd))
+	if (!is_epoll_op(op) || old.ioprio || old.buf_index ||
+	    old.splice_fd_in || old.flags & IOSQE_BUFFER_SELECT ||
+	    !is_ours(named, old.fd))
 		return;
 	if (op != EPOLL_CTL_DEL) {
 		if (!devepoll_entry_readable(event, sizeof(*event)))
@@ -150,7 +151,7 @@ static _Atomic(atomic_int *)lock_page;
 /* A kernel's futex keeps those asleep who wait for it. */
 enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
 
-static atomic_int *looking(void)
+static atomic_int *look_lock(void)
 {
 	atomic_int *page = atomic_load_explicit(&lock_page,
 						memory_order_acquire);
@@ -173,14 +174,14 @@ static atomic_int *looking(void)
 /* Signals are blocked: a handler that enters a ring would wait for this. */
 static bool look_begin(uint64_t *signals)
 {
-	atomic_int *lock = looking();
+	atomic_int *lock = look_lock();
 	const uint64_t all = ~0ULL;
 	int state = LOCK_FREE;
 
 	if (!lock)
 		return false;
-	raw_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all,
-		 (long)signals, KERNEL_SIGSET_SIZE, 0, 0);
+	raw_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)signals,
+		 KERNEL_SIGSET_SIZE, 0, 0);
 	if (atomic_compare_exchange_strong_explicit(lock, &state, LOCK_HELD,
 						    memory_order_acquire,
 						    memory_order_relaxed))
@@ -194,12 +195,12 @@ static bool look_begin(uint64_t *signals)
 
 static void look_end(const uint64_t *signals)
 {
-	atomic_int *lock = looking();
+	atomic_int *lock = look_lock();
 
 	if (atomic_exchange_explicit(lock, LOCK_FREE, memory_order_release) ==
 	    LOCK_AWAITED)
 		raw_call(SYS_futex, (long)lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
-	raw_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)signals, 0,
+	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)signals, 0,
 		 KERNEL_SIGSET_SIZE, 0, 0);
 }
 
