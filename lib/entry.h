@@ -83,6 +83,23 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 
 #endif
 
+/* A system call returns errors from -MAX_ERRNO to -1. */
+#define MAX_ERRNO	4095
+
+static inline bool is_error(long ret)
+{
+	return ret < 0 && ret >= -MAX_ERRNO;
+}
+
+/* Return from a system call in the same way as the C library. */
+static inline long syscall_result(long ret)
+{
+	if (!is_error(ret))
+		return ret;
+	errno = -ret;
+	return -1;
+}
+
 /* mmap(2), at a fixed address if there is one; NULL and a negative errno. */
 static inline void *raw_map(void *at, size_t size, int prot, int flags, int fd,
 			    uint64_t offset, int *err)
@@ -97,7 +114,7 @@ static inline void *raw_map(void *at, size_t size, int prot, int flags, int fd,
 	ret = raw_call(SYS_mmap2, (long)at, size, prot, flags, fd,
 		       offset >> 12);
 #endif
-	*err = ret < 0 && ret >= -4095 ? ret : 0;
+	*err = is_error(ret) ? ret : 0;
 	return *err ? NULL : (void *)ret;
 }
 

@@ -11,26 +11,17 @@
 #include "cancel.h"
 #include "entry.h"
 
-/* Return from a system call in the same way as the C library. */
-static int result(long ret)
-{
-	if (ret >= 0)
-		return ret;
-	errno = -ret;
-	return -1;
-}
-
 int devepoll_epoll_create(int size)
 {
-	return result(size > 0 ? devepoll_entry_open(0) : -EINVAL);
+	return syscall_result(size > 0 ? devepoll_entry_open(0) : -EINVAL);
 }
 
 int devepoll_epoll_create1(int flags)
 {
 	if (flags & ~EPOLL_CLOEXEC)
-		return result(-EINVAL);
+		return syscall_result(-EINVAL);
 	flags = flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0;
-	return result(devepoll_entry_open(flags));
+	return syscall_result(devepoll_entry_open(flags));
 }
 
 /*
@@ -54,7 +45,7 @@ ctl_slow(long ret, int epfd, int op, int fd, struct epoll_event *event)
 	ret = devepoll_entry_ctl_error(ret, epfd, op, fd, event);
 	if (ret == -ENOTTY)
 		ret = ctl_on_other(epfd, op, fd, event);
-	return result(ret);
+	return syscall_result(ret);
 }
 
 int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
@@ -69,10 +60,12 @@ int devepoll_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 /* epoll checks the signal mask, and then fails other files with one error. */
 static int wait_result(long ret, const sigset_t *sigmask)
 {
+	if (__builtin_expect(ret >= 0, 1))
+		return ret;
 	if (ret == -ENOTTY && sigmask &&
 	    !devepoll_entry_readable(sigmask, KERNEL_SIGSET_SIZE))
 		ret = -EFAULT;
-	return result(ret == -ENOTTY ? -EINVAL : ret);
+	return syscall_result(ret == -ENOTTY ? -EINVAL : ret);
 }
 
 /* The slow half of devepoll_epoll_wait(): errors, and more than one thread. */
@@ -152,7 +145,7 @@ int devepoll_epoll_pwait2(int epfd, struct epoll_event *events, int maxevents,
 	ret = devepoll_entry_timeout(kernel_time(timeout, &copy),
 				     &wait.timeout);
 	if (ret)
-		return result(ret);
+		return syscall_result(ret);
 
 	type = cancel_begin(wait.timeout != 0);
 	ret = devepoll_entry_pwait(epfd, &wait);

@@ -201,7 +201,7 @@ long devepoll_preload_call(long nr, long a, long b, long c, long d, long e,
 static __attribute_noinline__
 int ctl_by_call(int epfd, int op, int fd, struct epoll_event *event)
 {
-	return preload_result(on_either(SYS_epoll_ctl, epfd, op, fd,
+	return syscall_result(on_either(SYS_epoll_ctl, epfd, op, fd,
 					(long)event, 0, 0));
 }
 
@@ -215,7 +215,7 @@ int ctl_failed(long ret, int epfd, int op, int fd, struct epoll_event *event)
 		ret = devepoll_preload_call(SYS_epoll_ctl, epfd, op, fd,
 					    (long)event, 0, 0);
 	}
-	return preload_result(ret);
+	return syscall_result(ret);
 }
 
 static __attribute_noinline__ int ctl_refused(int err)

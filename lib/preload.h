@@ -5,7 +5,6 @@
 #ifndef DEVEPOLL_PRELOAD_H
 #define DEVEPOLL_PRELOAD_H
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/single_threaded.h>
@@ -25,15 +24,6 @@ static inline bool preload_is_uncanceled(void)
 	return __libc_single_threaded &&
 	       !atomic_load_explicit(&devepoll_preload_cancels,
 				     memory_order_relaxed);
-}
-
-/* Return from a system call in the same way as the C library. */
-static inline long preload_result(long ret)
-{
-	if (ret >= 0 || ret < -4095)
-		return ret;
-	errno = -ret;
-	return -1;
 }
 
 #endif /* DEVEPOLL_PRELOAD_H */

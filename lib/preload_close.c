@@ -55,7 +55,7 @@ void devepoll_preload_note_close(long nr, long a, long b, long c)
 static int closing_call(long nr, long a, long b, long c)
 {
 	devepoll_preload_note_close(nr, a, b, c);
-	return preload_result(raw_call(nr, a, b, c, 0, 0, 0));
+	return syscall_result(raw_call(nr, a, b, c, 0, 0, 0));
 }
 
 int close(int fd)
@@ -66,7 +66,7 @@ int close(int fd)
 	note(fd);
 	/* As in the C library, a close that sleeps can be canceled. */
 	type = cancel_begin(true);
-	ret = preload_result(raw_call(SYS_close, fd, 0, 0, 0, 0, 0));
+	ret = syscall_result(raw_call(SYS_close, fd, 0, 0, 0, 0, 0));
 	cancel_end(type);
 	return ret;
 }

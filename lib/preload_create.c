@@ -53,11 +53,11 @@ long devepoll_preload_create(int flags)
 int epoll_create(int size)
 {
 	if (size <= 0)
-		return preload_result(-EINVAL);
-	return preload_result(devepoll_preload_create(0));
+		return syscall_result(-EINVAL);
+	return syscall_result(devepoll_preload_create(0));
 }
 
 int epoll_create1(int flags)
 {
-	return preload_result(devepoll_preload_create(flags));
+	return syscall_result(devepoll_preload_create(flags));
 }

@@ -48,12 +48,12 @@ DEVEPOLL_HIDDEN long devepoll_syscall_failed(long ret);
 long devepoll_syscall_of_epoll(long nr, long a, long b, long c, long d, long e,
 			       long f)
 {
-	return preload_result(epoll_call(nr, a, b, c, d, e, f));
+	return syscall_result(epoll_call(nr, a, b, c, d, e, f));
 }
 
 long devepoll_syscall_failed(long ret)
 {
-	return preload_result(ret);
+	return syscall_result(ret);
 }
 
 #else
@@ -92,9 +92,9 @@ long syscall(long nr, ...)
 	case SYS_close_range:
 	case SYS_dup2:
 	case SYS_dup3:
-		return preload_result(epoll_call(nr, a, b, c, d, e, f));
+		return syscall_result(epoll_call(nr, a, b, c, d, e, f));
 	default:
-		return preload_result(raw_call(nr, a, b, c, d, e, f));
+		return syscall_result(raw_call(nr, a, b, c, d, e, f));
 	}
 }
 

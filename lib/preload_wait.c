@@ -18,7 +18,7 @@ static int waited(int epfd, struct epoll_event *events, long ret)
 {
 	if (ret > 0 && preload_ring_of(epfd))
 		devepoll_preload_ring_written(events, ret);
-	return preload_result(ret);
+	return syscall_result(ret);
 }
 
 static __attribute_noinline__
@@ -120,7 +120,7 @@ static int slept(long ret)
 {
 	if (REPORTING)
 		devepoll_report_call(SYS_epoll_wait, true, ret);
-	return preload_result(ret);
+	return syscall_result(ret);
 }
 
 /*
