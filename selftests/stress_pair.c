@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "helpers.h"
 #include "stress_pair.h"
 
 struct consumer {
@@ -39,10 +40,7 @@ const unsigned int nr_pair_faces = sizeof(pair_faces) / sizeof(pair_faces[0]);
 
 double now_seconds(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
+	return now_ns() / 1e9;
 }
 
 uint64_t rng_next(struct rng *rng)

@@ -15,10 +15,11 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <devepoll_epoll.h>
+
+#include "../clock.h"
 
 #define NFDS		64	/* of each thread */
 #define LOOPS		50	/* over all fds of a thread */
@@ -166,21 +167,13 @@ static const struct row rows[] = {
 	{ "2 producers, 2 waiters", 0, 2, 2 },
 };
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1e3 + ts.tv_nsec / 1e6;
-}
-
 /* Milliseconds of one run. */
 static double time_of(const struct row *row, const struct calls *calls)
 {
 	int i, k, n = row->changers + row->producers + row->waiters;
 	struct worker workers[THREADS_MAX];
 	struct run run = { .calls = calls };
-	double began;
+	int64_t took;
 
 	run.set = calls->create1(EPOLL_CLOEXEC);
 	run.stop = eventfd(0, EFD_CLOEXEC);
@@ -202,17 +195,17 @@ static double time_of(const struct row *row, const struct calls *calls)
 			errx(1, "pthread_create");
 	}
 	pthread_barrier_wait(&run.begin);
-	began = now();
+	took = now_ns();
 	for (i = 0; i < n; i++)
 		pthread_join(workers[i].thread, NULL);
-	began = now() - began;
+	took = now_ns() - took;
 	for (i = 0; i < n; i++)
 		for (k = 0; k < NFDS; k++)
 			close(workers[i].fds[k]);
 	close(run.stop);
 	close(run.set);
 	pthread_barrier_destroy(&run.begin);
-	return began;
+	return took / 1e6;
 }
 
 static int compare(const void *a, const void *b)

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "../examples/number.h"
 #include "run.h"
 #include "settle.h"

@@ -7,23 +7,15 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "play.h"
 #include "run.h"
 #include "settle.h"
 
 /* One world takes far less, on a debug kernel too. */
 #define WORLD_SECONDS	120
-
-double now_seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
 
 struct run *run_new(const struct engine *const sides[2])
 {

@@ -65,6 +65,4 @@ enum outcome run_ops(struct run *run, const struct op *ops, unsigned int n);
  */
 void shrink(struct run *run, enum outcome outcome, double seconds);
 
-double now_seconds(void);
-
 #endif /* EPDIFF_RUN_H */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../clock.h"
 #include "run.h"
 
 struct shrinking {

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "crowd.h"
 #include "file.h"
 #include "run.h"

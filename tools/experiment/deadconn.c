@@ -18,9 +18,9 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "args.h"
 
 #define OWN_FDS		16	/* that are no connections */
@@ -46,14 +46,6 @@ static int nr_open, nr_under_way;
 static long dropped, refused;
 static bool told;		/* that all are open */
 static int last_error;
-
-static int64_t clock_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
 
 /* Ports of one address are too few for all. */
 static void choose_source(int fd, int index)
@@ -214,14 +206,14 @@ static void run(void)
 	int i, nr;
 
 	for (;;) {
-		now = clock_ms();
+		now = now_ms();
 		start_some(now);
 		trickle_some(now);
 		tell_ready();
 		nr = epoll_wait(epfd, events, BATCH, time_to_sleep());
 		if (nr < 0 && errno != EINTR)
 			err(1, "epoll_wait");
-		now = clock_ms();
+		now = now_ms();
 		for (i = 0; i < nr; i++) {
 			unsigned int index = events[i].data.u32;
 

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "args.h"
 #include "engine.h"
 
@@ -162,14 +162,6 @@ static void count_messages(void)
 		     (long)threads * bufsize);
 }
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 static void print_json(long passes, double took)
 {
 	printf("{\"engine\": \"%s\", ", engine->name);
@@ -196,9 +188,9 @@ int main(int argc, char **argv)
 	for (i = 0; i < threads; i++)
 		put((long)i * pipes / threads);
 
-	began = seconds();
+	began = now_seconds();
 	passes = run();
-	took = seconds() - began;
+	took = now_seconds() - began;
 	count_messages();
 	printf("passes_per_sec: %.2f\n", passes / took);
 	if (json)

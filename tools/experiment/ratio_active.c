@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../bench/sample.h"
+#include "../clock.h"
 #include "args.h"
 
 static const char request[] = "GET /1 HTTP/1.1\r\nHost: experiment\r\n\r\n";
@@ -118,14 +118,6 @@ static long run_round(const int *fds, long n)
 	return n;
 }
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 static void run(const int *fds)
 {
 	double seconds;
@@ -134,13 +126,13 @@ static void run(const int *fds)
 	for (i = 0; i < want.warm; i++)
 		run_round(fds, want.conns);
 	series_clear(&series);
-	seconds = now();
+	seconds = now_seconds();
 	while (n < want.answers) {
 		series_begin(&series);
 		n += run_round(fds, want.conns);
 		series_end(&series);
 	}
-	seconds = now() - seconds;
+	seconds = now_seconds() - seconds;
 	printf("{\"answers\": %ld, \"seconds\": %.6f, ", n, seconds);
 	printf("\"per_answer\": %.1f, \"exact\": %s}\n",
 	       series_median(&series) / want.conns,

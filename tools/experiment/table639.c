@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../bench/sample.h"
+#include "../clock.h"
 #include "args.h"
 #include "engine.h"
 
@@ -37,14 +37,6 @@ struct run {
 	double seconds;	/* of all waits */
 	unsigned int seed;
 };
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
 
 /* The fds of a set have numbers below the limit of open files. */
 static long maxfds_for(long nfds)
@@ -111,11 +103,11 @@ static void one_wait(struct run *run)
 
 	if (write(pipe[1], &byte, 1) != 1)
 		err(1, "write");
-	began = now();
+	began = now_seconds();
 	if (!is_told(run, pipe[0]))
 		errx(1, "%s: fd %d is ready but was not reported",
 		     run->engine->name, pipe[0]);
-	run->seconds += now() - began;
+	run->seconds += now_seconds() - began;
 	if (read(pipe[0], &byte, 1) != 1)
 		err(1, "read");
 }

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/devepoll.h>
 
+#include "../clock.h"
 #include "fuzz.h"
 
 #define CHANGES		4
@@ -73,12 +73,10 @@ long do_ctl(struct actor *a, const struct op *op)
 static int64_t timeout_of(const struct op *op)
 {
 	int64_t ns = op_timeout(op) * 1000000LL;
-	struct timespec now;
 
 	if (!(op->y & DEVEPOLL_WAIT_ABSTIME) || ns <= 0)
 		return ns;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ns + now.tv_sec * 1000000000LL + now.tv_nsec;
+	return ns + now_ns();
 }
 
 /* A mask under which signals end the wait, or none. */

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "burst.h"
 #include "echo.h"
 
@@ -52,23 +52,15 @@ void echo_readable(int fd)
 	burst_done.closed++;
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
-}
-
 static void serve(const int *done, int goal)
 {
 	uint64_t events = counter_read(event_calls);
 	uint64_t all = counter_read(all_calls);
-	uint64_t begin = now();
+	uint64_t begin = now_ns();
 
 	while (*done < goal)
 		echo_loop.turn();
-	instructions += now() - begin;
+	instructions += now_ns() - begin;
 	/* Without those of reading the counters. */
 	calls += counter_read(all_calls) - all - 1;
 	calls_for_events += counter_read(event_calls) - events;

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "../examples/number.h"
 #include "query.h"
 
@@ -192,14 +192,6 @@ static void round_trip(struct conn *conns, struct pollfd *fds, unsigned int nr)
 	}
 }
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 /* True once the server has answered on every connection. */
 static bool all_answered(const struct conn *conns, unsigned int nr)
 {
@@ -221,11 +213,11 @@ static int run(unsigned int nr, unsigned long questions)
 		err(1, "memory");
 	for (i = 0; i < nr; i++)
 		conn_open(&conns[i]);
-	begin = now();
+	begin = now_seconds();
 	while (answers + wrong + lost < questions ||
 	       (stay && !all_answered(conns, nr)))
 		round_trip(conns, fds, nr);
-	begin = now() - begin;
+	begin = now_seconds() - begin;
 	printf("answers %lu wrong %lu lost %lu reopened %lu per_second %.0f\n",
 	       answers, wrong, lost, reopened, answers / begin);
 	fflush(stdout);

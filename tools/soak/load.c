@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../clock.h"
 #include "../examples/number.h"
 #include "client.h"
 
@@ -26,14 +27,6 @@ static struct pollfd *fds;
 static unsigned int nr_clients;
 static long longest_lag;
 static bool begun;
-
-static long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* The number of a server's clients that are in this state. */
 static unsigned int count_state(const struct server *server, enum state state)

@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../../clock.h"
 #include "engine.h"
 #include "looks.h"
 
@@ -182,17 +182,12 @@ static bool fd_that_is_not_open_does_no_harm(void)
 
 static bool time_out_is_not_early(void)
 {
-	struct timespec from, to;
-	int i, nr;
-	long ms;
+	int64_t from;
+	int i;
 
 	for (i = 0; i < 5; i++) {
-		clock_gettime(CLOCK_MONOTONIC, &from);
-		nr = look(30);
-		clock_gettime(CLOCK_MONOTONIC, &to);
-		ms = (to.tv_sec - from.tv_sec) * 1000 +
-		     (to.tv_nsec - from.tv_nsec) / 1000000;
-		if (!nr && ms >= 29)
+		from = now_ns();
+		if (!look(30) && now_ns() - from >= 29000000)
 			return true;
 	}
 	return false;

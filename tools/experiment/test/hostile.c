@@ -19,9 +19,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../../clock.h"
 #include "client.h"
 #include "number.h"
 
@@ -71,14 +71,6 @@ static bool fresh_client_is_served(void)
 	return ok;
 }
 
-static long clock_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* Reads to the end; whether it came, with whatever before it. */
 static bool ends(int fd)
 {
@@ -126,7 +118,7 @@ static bool goes_on(int fd, int kind)
 static bool slow_clients_are_dropped_in_time(void)
 {
 	int fds[NR_SLOW], kind, left = NR_SLOW;
-	long began = clock_ms(), now;
+	long began = now_ms(), now;
 	bool ok = true;
 
 	for (kind = 0; kind < NR_SLOW; kind++)
@@ -135,7 +127,7 @@ static bool slow_clients_are_dropped_in_time(void)
 	client_say(fds[TRICKLING], HALF, strlen(HALF));
 	do {
 		poll(NULL, 0, 100);
-		now = clock_ms();
+		now = now_ms();
 		for (kind = 0; kind < NR_SLOW; kind++) {
 			if (fds[kind] < 0 || goes_on(fds[kind], kind))
 				continue;
@@ -167,11 +159,11 @@ static bool half_request_is_told_why(void)
 
 static bool busy_client_is_kept_beyond_the_time(void)
 {
-	long began = clock_ms();
+	long began = now_ms();
 	int fd = dial();
 	bool ok = true;
 
-	while (ok && clock_ms() - began < TIMEOUT_MS + 500) {
+	while (ok && now_ms() - began < TIMEOUT_MS + 500) {
 		ok = is_served(fd);
 		poll(NULL, 0, 100);
 	}
