@@ -38,7 +38,7 @@ docs='
 	mandoc python3-sphinx
 '
 lint='
-	codespell git mandoc perl shellcheck sparse
+	codespell git mandoc perl pyflakes3 shellcheck sparse
 '
 packages='
 	build-essential debhelper dh-dkms dpkg-dev lintian openssl xz-utils

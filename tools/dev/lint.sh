@@ -101,10 +101,10 @@ pass_shellcheck() {
 }
 
 pass_python() {
-	of_shebang python3 | while read -r file; do
-		python3 -c 'import ast, sys
-ast.parse(open(sys.argv[1], encoding="utf-8").read(), sys.argv[1])' "$file" || exit 1
-	done
+	{
+		of_shebang python3
+		tracked '*.py'
+	} | xargs -r pyflakes3
 }
 
 # Pages refer to others in this tree, which are not installed here.
