@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * All differences between kernels.  The code is written for the newest kernel,
- * and here older ones get its names.
+ * and here older ones get its names.  "By 6.12" is for what 6.1 lacks and 6.12
+ * has, where it is not known which kernel between the two was the first.
  */
 #ifndef DEVEPOLL_COMPAT_H
 #define DEVEPOLL_COMPAT_H
@@ -54,7 +55,7 @@
 #define DEP_UNINITIALIZED
 #endif
 
-/* since 6.10: an accessor for the member */
+/* by 6.12: an accessor for the member */
 #ifndef fd_file
 #define fd_file(f) ((f).file)
 #endif
@@ -120,7 +121,7 @@ dep_hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* since 6.6: a command's bytes are in its entry; since 6.19: with a type */
+/* by 6.12: a command's bytes are in its entry; since 6.19: with a type */
 static inline const __u64 *dep_uring_words(const struct io_uring_cmd *cmd)
 {
 #if defined(io_uring_sqe_cmd)
@@ -150,7 +151,7 @@ dep_uring_event(const struct io_uring_cmd *cmd)
 #endif
 }
 
-/* since 6.10: a mask of the flags that a program may set */
+/* by 6.12: a mask of the flags that a program may set */
 #ifndef IORING_URING_CMD_MASK
 #define IORING_URING_CMD_MASK IORING_URING_CMD_FIXED
 #endif
@@ -224,7 +225,7 @@ static inline u16 dep_uring_group(const struct io_uring_cmd *cmd)
 }
 
 /*
- * since 6.6: the entry can be seen.  Fields of a command that the kernel itself
+ * by 6.12: the entry can be seen.  Fields of a command that the kernel itself
  * reads or refuses are not checked here.
  */
 static inline bool dep_uring_says_more(const struct io_uring_cmd *cmd)
