@@ -73,8 +73,8 @@
  *     the lock of nest.c, and those of the relays (relay.c), under which
  *     nothing is taken (spin locks, interrupts off).
  *
- * Never held when ->poll() is called: 3 to 7.  The wake function takes 5 and
- * 6; the release hook 3 to 7, and no mutex.
+ * Never held when ->poll() is called: 3 to 7.  The wake function takes 5 to 7;
+ * the release hook 3 to 7, and no mutex.
  *
  * Sets nest (nest.c): with 1 of the outer set held, ->poll() of the inner set
  * takes 1 of the inner set.  No cycle of sets exists at any moment, so this
