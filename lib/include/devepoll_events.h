@@ -23,7 +23,8 @@ extern "C" {
  * duplicated or received.  close(2) closes it.
  *
  * The structures are those of linux/devepoll.h, and events are the EPOLL* bits
- * of sys/epoll.h.  Every request uses the fadvise entry.
+ * of sys/epoll.h.  Every request except EPIOCSPARAMS and EPIOCGPARAMS uses the
+ * fadvise entry.
  *
  * On error, all functions return a negative errno, and the value of errno
  * itself is undefined.  All of them may be called from any thread at any time.

@@ -725,10 +725,10 @@ struct devepoll_features {
  * Every request of the device, except EPIOCSPARAMS and EPIOCGPARAMS, can also
  * be made as ``fadvise64(fd, argument, 0, request)``.  Through this entry,
  * security modules do not check each call, just as they do not check
- * epoll_wait(2), which saves about 250 instructions.
- * Access to the device was checked when it was opened.  The call fails with
- * EINVAL if the length is not 0, if the number for EP_ALLOC does not fit in an
- * int, or if EP_FREE has an argument.
+ * epoll_wait(2).  A wait of the 2001 interface costs some 230 to 270
+ * instructions less in this way.  Access to the device was checked when it was
+ * opened.  The call fails with EINVAL if the length is not 0, if the number for
+ * EP_ALLOC does not fit in an int, or if EP_FREE has an argument.
  *
  * The module parameter fadvise can disable the entry at any time.
  * fadvise64(2) then fails these requests with EINVAL, as for any other device,
