@@ -35,7 +35,7 @@
  *   system call.
  *
  * If others take the events first (a process that shares the instance, or a
- * signal handler), the wait goes on until the time-out, which is therefore a
+ * signal handler), the wait goes on until the timeout, which is therefore a
  * point in time.
  *
  * The ring belongs to the number of the fd, until the program closes it.  As

@@ -18,13 +18,13 @@ struct io_uring_cmd;
 /**
  * struct dep_uring_wait - a wait that is an io_uring command
  * @waiter: its place in the instance's list
- * @timer: the time-out; runs if @timed
+ * @timer: the timeout; runs if @timed
  * @cmd: const: the command
  * @inst: const: the set
  * @wait: the call, continued each time
- * @timed: const: there is a time-out
+ * @timed: const: there is a timeout
  * @multishot: const: continues after events, which go to buffers of the ring
- * @expired: L: the time-out has passed
+ * @expired: L: the timeout has passed
  * @cancelled: L: the ring is being closed
  * @group: const: the group of buffers
  * @max: const: the most events of one buffer

@@ -78,7 +78,7 @@ static bool uring_ring_goes(struct io_uring_cmd *cmd)
  * @wait: the wait
  *
  * Context: the task of the ring, or a worker of it; sleeps.
- * Return: the number of events, 0 if the time-out has passed;
+ * Return: the number of events, 0 if the timeout has passed;
  * -EIOCBQUEUED: none, and the wait is queued again;
  * -ECANCELED: the ring is being closed or the task is exiting;
  * -EFAULT: the memory can't be written.

@@ -169,7 +169,7 @@ noinline int dep_collect_next(struct dep_waiting *waiting,
  * @results: where the events go
  *
  * Context: process; sleeps.
- * Return: how many events @results has; 0 if the time-out has passed;
+ * Return: how many events @results has; 0 if the timeout has passed;
  * -EFAULT: the memory can't be written; the events stay;
  * -EINTR: a signal is pending, and no event is.
  */

@@ -128,7 +128,7 @@ static enum ring_verdict ring_look_locked(const struct dep_waiting *waiting,
  *
  * Context: process; sleeps.
  * Return: how many events are in the ring, which another thread may take first;
- * 0 if the time-out has passed;
+ * 0 if the timeout has passed;
  * -EINTR: a signal is pending, and no event is.
  */
 int dep_ringwait(struct dep_waiting *waiting, struct dep_instance *inst)

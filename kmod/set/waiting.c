@@ -161,7 +161,7 @@ void dep_waiting_sleep(const struct dep_waiting *waiting,
  *
  * Context: process; sleeps.
  * Return: 1 if there are events, which another thread may take first;
- * 0 if the time-out has passed;
+ * 0 if the timeout has passed;
  * -EINTR: a signal is pending, and no event is;
  * -EINVAL: the set has no room, so there can be no event.
  */
