@@ -50,7 +50,8 @@ int devepoll_epoll_create(int size);
  * ENOENT: the node does not exist;
  * EACCES: the mode of the node forbids reading or writing;
  * ENODEV, ENXIO: the node exists, but the module is not loaded;
- * ENOTTY: the node is not the device, or the module is too old.
+ * ENOTTY: the node is not the device, or the module is too old;
+ * EPERM, EACCES, ENOSYS: a system call filter refuses every request.
  */
 int devepoll_epoll_create1(int flags);
 

@@ -51,6 +51,7 @@ extern "C" {
  * -EACCES: the mode of the node forbids reading or writing;
  * -ENODEV, -ENXIO: the node exists, but the module is not loaded;
  * -ENOTTY: the node is not the device, or the module is too old;
+ * -EPERM, -EACCES, -ENOSYS: a system call filter refuses every request;
  * -EMFILE, -ENFILE: no descriptor is available;
  * -ENOMEM: there is not enough memory.
  */
