@@ -244,9 +244,9 @@ static inline bool dep_uring_says_more(const struct io_uring_cmd *cmd)
 /*
  * An entry in a queue of signals that, like those of POSIX timers, is not freed
  * by the kernel.  Since 6.13 the queue has a reference on it, which lies where
- * struct k_itimer has it, and on 7.2 and 7.3 an exiting thread empties its queue
- * with no lock held.  Up to 6.12 the entry is just unlinked, with siglock held
- * or interrupts off.
+ * struct k_itimer has it, and on 7.2 and 7.3 an exiting thread empties its
+ * queue with no lock held.  Up to 6.12 the entry is just unlinked, with siglock
+ * held or interrupts off.
  */
 #ifdef DEP_HAVE_SIGQUEUE_REF
 #define DEP_SIGQUEUE_IS_COUNTED true
