@@ -18,6 +18,7 @@
 #endif
 #include <linux/mm.h>
 #include <linux/signal_types.h>
+#include <linux/uaccess.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
 #include <uapi/linux/eventpoll.h>
@@ -43,16 +44,14 @@
 	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
+/* since 6.11: a stack variable that the compiler does not clear */
+#ifndef __uninitialized
+#define __uninitialized
+#endif
+
 /* since 6.17: a name for the flag of a queue without WQ_UNBOUND */
 #ifndef DEP_HAVE_WQ_PERCPU
 #define WQ_PERCPU 0
-#endif
-
-/* Current kernels clear stack variables, which is costly for large ones. */
-#if __has_attribute(__uninitialized__)
-#define DEP_UNINITIALIZED __attribute__((__uninitialized__))
-#else
-#define DEP_UNINITIALIZED
 #endif
 
 /* by 6.12: an accessor for the member */
@@ -67,6 +66,22 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 {
 	lockdep_assert_held_write(&vma->vm_mm->mmap_lock);
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#endif
+
+/* since 6.13: for a struct that grows from version to version */
+#ifndef DEP_HAVE_COPY_STRUCT_TO_USER
+static inline __must_check int
+copy_struct_to_user(void __user *dst, size_t usize, const void *src,
+		    size_t ksize, bool *ignored_trailing)
+{
+	size_t known = min(usize, ksize);
+
+	WARN_ON_ONCE(ignored_trailing);
+	if (clear_user(dst + known, usize - known) ||
+	    copy_to_user(dst, src, known))
+		return -EFAULT;
+	return 0;
 }
 #endif
 
@@ -142,13 +157,7 @@ static inline unsigned long dep_uring_arg(const struct io_uring_cmd *cmd)
 static inline const struct devepoll_event *
 dep_uring_event(const struct io_uring_cmd *cmd)
 {
-#if defined(io_uring_sqe_cmd)
-	return io_uring_sqe_cmd(cmd->sqe, struct devepoll_event);
-#elif defined(DEP_HAVE_URING_CANCEL)
-	return io_uring_sqe_cmd(cmd->sqe);
-#else
-	return (const void *)cmd->cmd;
-#endif
+	return (const void *)dep_uring_words(cmd);
 }
 
 /* by 6.12: a mask of the flags that a program may set */
@@ -184,19 +193,13 @@ static void name(struct io_uring_cmd *cmd, unsigned int flags)		\
 #endif
 
 /* since 6.7: a ring that is closed cancels its commands */
-#ifdef DEP_HAVE_URING_CANCEL
-#define DEP_URING_CAN_CANCEL true
-#else
-#define DEP_URING_CAN_CANCEL false
+#define DEP_URING_CAN_CANCEL	__is_defined(DEP_HAVE_URING_CANCEL)
+#ifndef DEP_HAVE_URING_CANCEL
 #define IO_URING_F_CANCEL 0
 #endif
 
 /* since 6.18: multishot commands, with buffers of the ring */
-#ifdef DEP_HAVE_URING_MULTISHOT
-#define DEP_URING_CAN_SHOOT true
-#else
-#define DEP_URING_CAN_SHOOT false
-#endif
+#define DEP_URING_CAN_SHOOT	__is_defined(DEP_HAVE_URING_MULTISHOT)
 
 static inline bool dep_uring_is_multishot(const struct io_uring_cmd *cmd)
 {
@@ -343,18 +346,8 @@ struct epoll_params {
 	(LINUX_VERSION_CODE >= KERNEL_VERSION(DEP_TESTED_MAJOR,		\
 					      DEP_TESTED_MINOR + 1, 0))
 
-/* The build of the negative control: see Kbuild. */
-#ifdef DEP_TEST_NO_RELEASE_HOOK
-#define dep_release_hook_off true
-#else
-#define dep_release_hook_off false
-#endif
-
-/* The build without the fast paths of waits and wake-ups: see Kbuild. */
-#ifdef DEP_TEST_NO_FAST_PATH
-#define dep_fast_path_off true
-#else
-#define dep_fast_path_off false
-#endif
+/* The builds for tests: see Kbuild. */
+#define DEP_NO_RELEASE_HOOK	__is_defined(DEP_TEST_NO_RELEASE_HOOK)
+#define DEP_NO_FAST_PATH	__is_defined(DEP_TEST_NO_FAST_PATH)
 
 #endif /* DEVEPOLL_COMPAT_H */

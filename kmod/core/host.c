@@ -57,7 +57,7 @@ static u32 host_ahead(const struct dep_instance *inst)
  */
 static struct dep_item *host_fill_stash(struct dep_instance *inst)
 {
-	struct dep_host *hosts[DEP_STASH_MOST] DEP_UNINITIALIZED;
+	struct dep_host *hosts[DEP_STASH_MOST] __uninitialized;
 	u32 i, nr = host_ahead(inst);
 
 	/* If there is no memory for so many, there may be for one. */
@@ -126,7 +126,7 @@ struct dep_item *dep_host_new_lone(void)
 /* Frees hosts that were given back, or allocated ahead. */
 static noinline void host_free_several(struct dep_item *first)
 {
-	void *hosts[DEP_STASH_MOST] DEP_UNINITIALIZED;
+	void *hosts[DEP_STASH_MOST] __uninitialized;
 	struct dep_item *item;
 	size_t nr = 0;
 

@@ -15,6 +15,7 @@
 
 #include <linux/devepoll.h>
 
+#include "core/compat.h"
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/stats.h"
@@ -153,13 +154,9 @@ static void stats_read(struct dep_instance *inst, struct devepoll_stats *stats)
 long dep_stats_get(struct dep_instance *inst, void __user *arg, size_t size)
 {
 	struct devepoll_stats stats;
-	size_t known = min(size, sizeof(stats));
 
 	stats_read(inst, &stats);
-	if (copy_to_user(arg, &stats, known) ||
-	    clear_user(arg + known, size - known))
-		return -EFAULT;
-	return 0;
+	return copy_struct_to_user(arg, size, &stats, sizeof(stats), NULL);
 }
 
 /**

@@ -25,17 +25,15 @@ static_assert(DP_ISPOLLED == EP_ISPOLLED);
 /* Requests whose argument may have another size in another version. */
 static fmode_t request_mode_sized(unsigned int cmd)
 {
-	const unsigned int fixed = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
-
-	switch (cmd & fixed) {
-	case DEVEPOLL_CTL & fixed:
-	case DEVEPOLL_SIGNAL & fixed:
-	case DEVEPOLL_RING & fixed:
+	switch (cmd & ~IOCSIZE_MASK) {
+	case DEVEPOLL_CTL & ~IOCSIZE_MASK:
+	case DEVEPOLL_SIGNAL & ~IOCSIZE_MASK:
+	case DEVEPOLL_RING & ~IOCSIZE_MASK:
 		return FMODE_WRITE;
-	case DEVEPOLL_WAIT & fixed:
-	case DEVEPOLL_RING_WAIT & fixed:
+	case DEVEPOLL_WAIT & ~IOCSIZE_MASK:
+	case DEVEPOLL_RING_WAIT & ~IOCSIZE_MASK:
 	/* And those of /dev/poll. */
-	case EP_POLL & fixed:
+	case EP_POLL & ~IOCSIZE_MASK:
 		return FMODE_READ;
 	}
 	return 0;

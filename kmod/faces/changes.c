@@ -14,7 +14,7 @@
 #include "core/limits.h"
 #include "faces/bind.h"
 #include "faces/changes.h"
-#include "faces/words.h"
+#include "faces/request.h"
 #include "set/add.h"
 #include "set/control.h"
 #include "set/interest.h"
@@ -23,7 +23,7 @@
 static __always_inline int change_apply(struct dep_instance *inst,
 					const struct devepoll_change *from)
 {
-	u32 known = DEP_CHANGE_EVENTS | DEP_CHANGE_MODES |
+	u32 known = DEP_EVENTS_ALL | DEP_CHANGE_MODES |
 		    (__force u32)EPOLLWAKEUP;
 	u32 events, mode;
 
@@ -37,7 +37,7 @@ static __always_inline int change_apply(struct dep_instance *inst,
 	if (from->flags & DEVEPOLL_TRUST &&
 	    !(from->events & (__force u32)EPOLLET))
 		return -EINVAL;
-	events = (from->events & DEP_CHANGE_EVENTS) | DEP_CHANGE_ALWAYS;
+	events = (from->events & DEP_EVENTS_ALL) | DEP_EVENTS_ALWAYS;
 	mode = (from->events & DEP_CHANGE_MODES) | from->flags;
 	if (dep_change_check(inst, mode))
 		return -EINVAL;
@@ -98,7 +98,7 @@ static __always_inline int changes_apply_one(struct dep_instance *inst,
 					     struct dep_changes *changes)
 {
 	struct devepoll_change __user *user;
-	struct devepoll_change ch DEP_UNINITIALIZED;
+	struct devepoll_change ch __uninitialized;
 	int err, result;
 
 	user = u64_to_user_ptr(changes->address);
@@ -141,7 +141,7 @@ static noinline int changes_apply_batch(struct dep_instance *inst,
 					struct dep_changes *changes, u32 nr)
 {
 	u64 first = changes->address + (u64)changes->tried * changes->size;
-	struct devepoll_change batch[DEP_WRITE_BATCH] DEP_UNINITIALIZED;
+	struct devepoll_change batch[DEP_WRITE_BATCH] __uninitialized;
 	u32 i, failed = 0;
 	int err;
 

@@ -13,14 +13,9 @@
 #include "core/item.h"
 #include "set/interest.h"
 
-/* The bits of epoll_event.events: what poll reports, and the modes. */
-#define DEP_CHANGE_EVENTS \
-	((__force u32)(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
-		       EPOLLNVAL | EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
-		       EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP))
+/* The modes among the bits of epoll_event.events. */
 #define DEP_CHANGE_MODES \
 	((__force u32)(EPOLLEXCLUSIVE | EPOLLONESHOT | EPOLLET))
-#define DEP_CHANGE_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
 
 /**
  * struct dep_changes - an array of changes in user memory
@@ -51,11 +46,11 @@ static __always_inline void dep_change_from_epoll(struct dep_change *ch,
 {
 	ch->data = data;
 	ch->mode = events & DEP_CHANGE_MODES;
-	ch->events = (events & DEP_CHANGE_EVENTS) | DEP_CHANGE_ALWAYS;
+	ch->events = (events & DEP_EVENTS_ALL) | DEP_EVENTS_ALWAYS;
 	/* A MOD refuses it with all bits. */
 	if (ch->op == DEVEPOLL_ADD &&
 	    unlikely(events & (__force u32)EPOLLEXCLUSIVE) &&
-	    events & ~(DEP_CHANGE_EVENTS | DEP_CHANGE_MODES |
+	    events & ~(DEP_EVENTS_ALL | DEP_CHANGE_MODES |
 		       (__force u32)EPOLLWAKEUP))
 		ch->mode |= DEP_MODE_ODD;
 }

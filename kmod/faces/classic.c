@@ -15,7 +15,7 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "faces/classic.h"
-#include "faces/words.h"
+#include "faces/request.h"
 #include "set/control.h"
 #include "set/waiting.h"
 #include "set/interest.h"
@@ -56,7 +56,7 @@ static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
 	if (!(events & POLLREMOVE)) {
 		/* Signals report errors as F_SETSIG does, asked for or not. */
 		if (inst->onesig)
-			events |= (__force u16)(EPOLLERR | EPOLLHUP);
+			events |= DEP_EVENTS_ALWAYS;
 		err = dep_interest_set(inst, entry->fd, events);
 		if (err != -EBADF)
 			return !err;
@@ -86,7 +86,7 @@ static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
 ssize_t dep_classic_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count)
 {
-	struct pollfd batch[DEP_WRITE_BATCH] __aligned(8) DEP_UNINITIALIZED;
+	struct pollfd batch[DEP_WRITE_BATCH] __aligned(8) __uninitialized;
 	ssize_t done = 0;
 	size_t i, size;
 

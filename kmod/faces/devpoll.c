@@ -24,11 +24,6 @@
 #include "set/interest.h"
 #include "set/lookup.h"
 
-#define DEVPOLL_EVENTS \
-	((__force u16)(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
-		       EPOLLNVAL | EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
-		       EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP))
-#define DEVPOLL_ALWAYS		((__force u16)(EPOLLERR | EPOLLHUP))
 #define DEVPOLL_REMOVE		(POLLREMOVE | DP_SOLARIS_POLLREMOVE)
 
 /* dep_item.data: below, what is asked for; above, what was written last. */
@@ -54,7 +49,7 @@ static bool item_keep(struct dep_item *item)
 	if (item->mode & DEP_MODE_CLOSED)
 		return false;
 	WRITE_ONCE(item->mode, item->mode & ~DEP_MODE_STAY);
-	WRITE_ONCE(item->events, last | DEVPOLL_ALWAYS);
+	WRITE_ONCE(item->events, last | DEP_EVENTS_ALWAYS);
 	item->data = DEVPOLL_DATA(last, last);
 	return true;
 }
@@ -126,7 +121,7 @@ static void change_make(struct dep_change *ch, const struct dep_instance *inst,
 	bool replaces = inst->devpoll == DEP_DEVPOLL_LINUX;
 	u16 asked = replaces ? written : written | (u16)before;
 
-	ch->events = asked | DEVPOLL_ALWAYS;
+	ch->events = asked | DEP_EVENTS_ALWAYS;
 	ch->mode = replaces ? 0 : DEP_MODE_STAY;
 	ch->data = DEVPOLL_DATA(asked, written);
 }
@@ -148,7 +143,7 @@ static int devpoll_apply_closed(struct dep_instance *inst,
 static int devpoll_apply(struct dep_instance *inst, const struct pollfd *entry)
 {
 	struct dep_change ch = { .fd = entry->fd };
-	u16 written = (u16)entry->events & DEVPOLL_EVENTS;
+	u16 written = (u16)entry->events & DEP_EVENTS_ALL;
 	int err = -ENOENT;
 	u16 events;
 	u64 before;
@@ -205,7 +200,7 @@ static int devpoll_apply_batch(struct dep_instance *inst,
 ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count)
 {
-	struct pollfd batch[DEP_WRITE_BATCH] DEP_UNINITIALIZED;
+	struct pollfd batch[DEP_WRITE_BATCH] __uninitialized;
 	ssize_t done = 0;
 	int err = 0;
 

@@ -160,7 +160,7 @@ static __always_inline int make_change(struct dep_instance *inst,
 static __always_inline int fast_ctl(struct dep_instance *inst, u16 op,
 				    u64 address, int fd)
 {
-	struct dep_change ch DEP_UNINITIALIZED;
+	struct dep_change ch __uninitialized;
 
 	ch.op = op;
 	ch.fd = fd;
@@ -177,7 +177,7 @@ static noinline int first_add(struct dep_instance *inst, u64 address, int fd)
 /* In the usual case with one frame less: what follows takes M. */
 static noinline int fast_add(struct dep_instance *inst, u64 address, int fd)
 {
-	struct dep_change ch DEP_UNINITIALIZED;
+	struct dep_change ch __uninitialized;
 
 	if (unlikely(!dep_bind_is_settled(inst)))
 		return first_add(inst, address, fd);

@@ -15,7 +15,7 @@
 #include "faces/changes.h"
 #include "faces/extended.h"
 #include "faces/sigmask.h"
-#include "faces/words.h"
+#include "faces/request.h"
 #include "set/collect.h"
 #include "set/fast.h"
 #include "set/waiting.h"
@@ -253,7 +253,7 @@ static long extended_wait(struct file *file, unsigned int cmd,
 			  unsigned long arg)
 {
 	struct dep_instance *inst = file->private_data;
-	struct dep_wait_call call DEP_UNINITIALIZED;
+	struct dep_wait_call call __uninitialized;
 	int ret;
 
 	ret = dep_extended_prepare(file, cmd, arg, &call);

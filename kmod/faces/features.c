@@ -12,6 +12,7 @@
 #include "core/limits.h"
 #include "faces/access.h"
 #include "faces/features.h"
+#include "faces/request.h"
 
 static_assert(sizeof(struct devepoll_features) == 40);
 static_assert(offsetof(struct devepoll_features, features) == 8);
@@ -58,13 +59,9 @@ long dep_features_ioctl(unsigned int cmd, unsigned long arg)
 		.max_per_file = DEP_ITEMS_PER_FILE,
 	};
 	void __user *to = (void __user *)arg;
-	size_t size = _IOC_SIZE(cmd), known = min(size, sizeof(features));
+	size_t size = _IOC_SIZE(cmd);
 
-	if (_IOC_DIR(cmd) != _IOC_READ || _IOC_TYPE(cmd) != EP_IOC_MAGIC ||
-	    _IOC_NR(cmd) != _IOC_NR(DEVEPOLL_FEATURES) || !size)
+	if (!dep_request_is(cmd, DEVEPOLL_FEATURES) || !size)
 		return -ENOTTY;
-	if (copy_to_user(to, &features, known) ||
-	    clear_user(to + known, size - known))
-		return -EFAULT;
-	return 0;
+	return copy_struct_to_user(to, size, &features, sizeof(features), NULL);
 }

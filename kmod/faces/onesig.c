@@ -34,6 +34,7 @@
 #include "core/waiter.h"
 #include "core/worker.h"
 #include "faces/onesig.h"
+#include "faces/request.h"
 #include "set/ready.h"
 #include "sinks/recipient.h"
 #include "sinks/siginfo.h"
@@ -327,15 +328,12 @@ static int onesig_begin(struct dep_instance *inst, struct dep_onesig *onesig)
 long dep_onesig_ioctl(struct dep_instance *inst, unsigned int cmd,
 		      unsigned long arg)
 {
-	unsigned int fixed = _IOC_DIRMASK << _IOC_DIRSHIFT |
-			     _IOC_TYPEMASK << _IOC_TYPESHIFT |
-			     _IOC_NRMASK << _IOC_NRSHIFT;
 	size_t size = _IOC_SIZE(cmd);
 	struct devepoll_signal args;
 	struct dep_onesig *onesig;
 	int err;
 
-	if ((cmd & fixed) != (DEVEPOLL_SIGNAL & fixed) || size < sizeof(args))
+	if (!dep_request_is(cmd, DEVEPOLL_SIGNAL) || size < sizeof(args))
 		return -ENOTTY;
 	err = copy_struct_from_user(&args, sizeof(args), (void __user *)arg,
 				    size);

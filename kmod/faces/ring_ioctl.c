@@ -12,7 +12,7 @@
 #include "faces/bind.h"
 #include "faces/ring_ioctl.h"
 #include "faces/sigmask.h"
-#include "faces/words.h"
+#include "faces/request.h"
 #include "set/ringwait.h"
 #include "set/waiting.h"
 #include "sinks/ring_memory.h"

@@ -15,7 +15,7 @@
 #include "faces/epoll.h"
 #include "faces/extended.h"
 #include "faces/uring.h"
-#include "faces/words.h"
+#include "faces/request.h"
 
 /* The bytes of a command, in words of 64 bits. */
 #define URING_WORDS		2

@@ -10,14 +10,12 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/anon_inodes.h>
-#include <linux/completion.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
-#include <linux/kthread.h>
 #include <linux/module.h>
-#include <linux/sched.h>
+#include <linux/workqueue.h>
 
 #include "core/compat.h"
 #include "files/release.h"
@@ -36,7 +34,7 @@ static const char * const release_symbols[] = {
  * @ip: the address at which it did
  */
 struct release_probe {
-	const struct file *file;
+	struct file *file;
 	unsigned int hits;
 	unsigned long ip;
 };
@@ -57,7 +55,7 @@ static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 		probe.hits++;
 		probe.ip = ip;
 	}
-	if (likely(!dep_watch_maybe(file)) || dep_release_hook_off)
+	if (likely(!dep_watch_maybe(file)) || DEP_NO_RELEASE_HOOK)
 		return;
 	/* Another function of the same name is not ours. */
 	if (ip == probe.ip)
@@ -82,45 +80,28 @@ static const struct file_operations probe_fops = {
 	.owner = THIS_MODULE,
 };
 
-static DECLARE_COMPLETION(probe_done);
-
-/* Runs in a kernel thread, where any kernel lets us release a file at once. */
-static int __init release_probe_thread(void *unused)
+/* Runs in a worker, where any kernel lets us release a file at once. */
+static void release_probe_work(struct work_struct *work)
 {
-	struct file *file;
-
-	file = anon_inode_getfile("[devepoll]", &probe_fops, NULL, O_RDONLY);
-	if (!IS_ERR(file)) {
-		WRITE_ONCE(probe.file, file);
-		__fput_sync(file);
-		WRITE_ONCE(probe.file, NULL);
-	}
-	complete(&probe_done);
-
-	set_current_state(TASK_INTERRUPTIBLE);
-	while (!kthread_should_stop()) {
-		schedule();
-		set_current_state(TASK_INTERRUPTIBLE);
-	}
-	__set_current_state(TASK_RUNNING);
-	return PTR_ERR_OR_ZERO(file);
+	__fput_sync(probe.file);
+	WRITE_ONCE(probe.file, NULL);
 }
 
 /* Releases a file of our own: the hook must see it, and once only. */
 static int __init release_selftest(void)
 {
-	struct task_struct *task;
-	int err;
+	struct work_struct work;
+	struct file *file;
 
+	file = anon_inode_getfile("[devepoll]", &probe_fops, NULL, O_RDONLY);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
 	probe.hits = 0;
-	reinit_completion(&probe_done);
-	task = kthread_run(release_probe_thread, NULL, "devepoll_probe");
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	wait_for_completion(&probe_done);
-	err = kthread_stop(task);
-	if (err)
-		return err;
+	WRITE_ONCE(probe.file, file);
+	INIT_WORK_ONSTACK(&work, release_probe_work);
+	schedule_work(&work);
+	flush_work(&work);
+	destroy_work_on_stack(&work);
 	return probe.hits == 1 ? 0 : -ENXIO;
 }
 

@@ -224,7 +224,7 @@ bool dep_watch_is_arming(const poll_table *table)
  */
 int dep_watch_arm_more(struct dep_item *item, u16 *ready)
 {
-	poll_table table DEP_UNINITIALIZED;
+	poll_table table __uninitialized;
 	int answer;
 
 	if (!(item->events & ~*dep_item_armed(item))) {

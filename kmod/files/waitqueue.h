@@ -12,9 +12,6 @@
 #include "core/item.h"
 #include "core/watch.h"
 
-/* Every file is polled with these, whether or not they are asked for. */
-#define DEP_KEY_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
-
 /**
  * dep_item_key() - the key with which an item's file is polled
  * @item: the item; dep_instance.mtx of its set is held, or nobody else can
@@ -31,7 +28,7 @@ static inline __poll_t dep_item_key(const struct dep_item *item)
 	u32 mode = item->inst->extended ? item->mode & ~DEP_MODE_OWN :
 					  DEP_MODE_EDGE;
 
-	return (__force __poll_t)(item->events | mode | DEP_KEY_ALWAYS);
+	return (__force __poll_t)(item->events | mode | DEP_EVENTS_ALWAYS);
 }
 
 /**

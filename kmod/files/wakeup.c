@@ -347,7 +347,7 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 	smp_mb();
 	/* There is one as long as an entry is in a wait queue. */
 	only = READ_ONCE(watch->first);
-	if (unlikely(!watch_has_one(watch, only) || dep_fast_path_off))
+	if (unlikely(!watch_has_one(watch, only) || DEP_NO_FAST_PATH))
 		return watch_wake_all(watch, events);
 	/* An item joins a ring before it is on a watch, and never leaves it. */
 	if (READ_ONCE(only->mode) & DEP_MODE_RING) {

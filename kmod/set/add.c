@@ -63,7 +63,7 @@ interest_new_item(struct dep_instance *inst, struct file *file, int fd,
 		return ERR_PTR(-ENOSPC);
 	item = dep_item_new(inst, file, fd, events,
 			    alone && likely(!inner && !join) &&
-			    !dep_fast_path_off);
+			    !DEP_NO_FAST_PATH);
 	if (IS_ERR(item))
 		return item;
 	item->mode = mode | dep_item_poll_mode(inst, mode);

@@ -63,7 +63,7 @@ static int interest_change(struct dep_item *item, u16 events)
 	/* Counts a change that fails below for want of memory, too. */
 	item->inst->stats.mods++;
 	/* The file learns of the last two in any case. */
-	if (!(events & ~(before | DEP_KEY_ALWAYS)))
+	if (!(events & ~(before | DEP_EVENTS_ALWAYS)))
 		return 0;
 	err = dep_watch_arm(item, &ready);
 	if (!err && !(item->mode & DEP_MODE_KEEP))
@@ -187,7 +187,7 @@ static __always_inline int interest_modify(struct dep_instance *inst,
 					   struct file *file, int fd,
 					   u16 events, u32 mode, u64 data)
 {
-	struct dep_change before DEP_UNINITIALIZED;
+	struct dep_change before __uninitialized;
 	struct dep_item *item;
 	u16 revents, ready;
 	bool listed;

@@ -46,7 +46,7 @@ static __always_inline bool fast_begin(struct dep_instance *inst,
 				       const struct files_struct *files,
 				       struct dep_waiter *waiter)
 {
-	if (dep_fast_path_off || !files || mutex_lock_killable(&inst->mtx))
+	if (DEP_NO_FAST_PATH || !files || mutex_lock_killable(&inst->mtx))
 		return false;
 	spin_lock_irq(&inst->lock);
 	WRITE_ONCE(inst->ask_seq, inst->ask_seq + 1);

@@ -220,7 +220,7 @@ static __always_inline void fast_run(struct fast_wait *fast,
 				     const struct files_struct *files, u32 room)
 	__releases(&fast->inst->lock)
 {
-	poll_table table DEP_UNINITIALIZED;
+	poll_table table __uninitialized;
 	const struct epoll_event __user *first = fast->to;
 	struct dep_instance *inst = fast->inst;
 	struct fast_ask *ask;
@@ -259,7 +259,7 @@ static __always_inline u64 fast_collect_many(struct dep_instance *inst,
 					     u32 max, struct dep_waiter *waiter)
 {
 	const struct files_struct *files = current->files;
-	struct fast_batch batch DEP_UNINITIALIZED;
+	struct fast_batch batch __uninitialized;
 	struct fast_wait fast = {
 		.inst = inst,
 		.batch = &batch,

@@ -179,7 +179,7 @@ static __always_inline u64 fast_take_one(struct dep_instance *inst,
 					 struct dep_item *item)
 	__releases(&inst->lock)
 {
-	poll_table table DEP_UNINITIALIZED;
+	poll_table table __uninitialized;
 	struct fast_one one;
 
 	table._qproc = NULL;
@@ -201,7 +201,7 @@ static __always_inline u64 fast_take_two(struct dep_instance *inst,
 					 struct dep_item *second)
 	__releases(&inst->lock)
 {
-	poll_table table DEP_UNINITIALIZED;
+	poll_table table __uninitialized;
 	struct fast_one one, two;
 	u64 collected;
 
@@ -283,7 +283,7 @@ static noinline u64 fast_take_next(struct dep_instance *inst,
 {
 	const struct files_struct *files = current->files;
 	struct list_head *ready = &inst->ready;
-	poll_table table DEP_UNINITIALIZED;
+	poll_table table __uninitialized;
 	struct fast_one one;
 	u32 left;
 

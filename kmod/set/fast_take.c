@@ -121,7 +121,7 @@ static __always_inline u64 take_collect(struct dep_instance *inst,
 	struct take take = { .inst = inst, .to = to, .end = to + max };
 	u32 nr;
 
-	if (dep_fast_path_off || !files || mutex_lock_killable(&inst->mtx))
+	if (DEP_NO_FAST_PATH || !files || mutex_lock_killable(&inst->mtx))
 		return FAST_REST;
 	take.number = dep_instance_next_pass(inst);
 	spin_lock_irq(&inst->lock);

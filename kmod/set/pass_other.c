@@ -11,8 +11,7 @@
 #include "core/fdmap.h"
 #include "core/host.h"
 #include "core/item.h"
-#include "core/trace.h"
-#include "files/table.h"
+#include "set/interest.h"
 #include "set/pass_other.h"
 #include "sinks/results.h"
 
@@ -161,22 +160,17 @@ void dep_pass_settle_other(struct dep_pass *pass, const struct dep_ask *ask)
 void dep_pass_drop(struct dep_pass *pass, struct dep_ask *ask)
 {
 	struct dep_item *item = ask->item;
-	struct dep_leaf *leaf;
+	bool tell;
 
 	if (ask->kind == ASK_CLOSED) {
 		if (ask->sent)
 			dep_item_discard(item);
 		return;
 	}
-	dep_watch_detach(item);
-	if (ask->sent || !(item->mode & DEP_MODE_TELL_CLOSED)) {
-		dep_item_recycle(item);
-		return;
+	tell = !ask->sent && item->mode & DEP_MODE_TELL_CLOSED;
+	if (tell) {
+		item->pass = 0;
+		pass->over = false;
 	}
-	item->pass = 0;
-	spin_lock_irq(&pass->inst->lock);
-	leaf = dep_item_close(item);
-	spin_unlock_irq(&pass->inst->lock);
-	dep_fdmap_free_leaf(leaf);
-	pass->over = false;
+	dep_item_drop(item, tell);
 }

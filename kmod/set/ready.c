@@ -111,7 +111,7 @@ static u16 ask_file(const struct dep_item *item, unsigned int depth)
 
 static int collect_once(struct dep_instance *inst, struct dep_results *results)
 {
-	struct dep_pass pass DEP_UNINITIALIZED;
+	struct dep_pass pass __uninitialized;
 	const bool first = !results->nr;
 
 	dep_pass_init(&pass, inst, 0);
@@ -208,7 +208,7 @@ int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
 u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 		    u32 enough)
 {
-	struct dep_pass pass DEP_UNINITIALIZED;
+	struct dep_pass pass __uninitialized;
 
 	dep_pass_init(&pass, inst, 0);
 	if (mutex_lock_killable(&inst->mtx))
@@ -226,7 +226,7 @@ u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 
 static bool ready_any(struct dep_instance *inst, unsigned int depth)
 {
-	struct dep_pass pass DEP_UNINITIALIZED;
+	struct dep_pass pass __uninitialized;
 
 	dep_pass_init(&pass, inst, depth);
 	if (mutex_lock_killable_nested(&inst->mtx, depth))

@@ -152,7 +152,7 @@ static void ring_post(struct dep_instance *inst, struct dep_item *item,
 	const bool keep = item->mode & DEP_MODE_KEEP;
 	u16 ask;
 
-	if (!dep_fast_path_off && likely(dep_ring_post_first(inst, item,
+	if (!DEP_NO_FAST_PATH && likely(dep_ring_post_first(inst, item,
 							     events)))
 		return;
 	if (unlikely(!(item->mode & DEP_MODE_TRUST))) {

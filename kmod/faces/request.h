@@ -2,9 +2,10 @@
 /*
  * Requests whose arguments may have another size in another version.
  */
-#ifndef DEVEPOLL_WORDS_H
-#define DEVEPOLL_WORDS_H
+#ifndef DEVEPOLL_REQUEST_H
+#define DEVEPOLL_REQUEST_H
 
+#include <linux/ioctl.h>
 #include <linux/uaccess.h>
 
 /**
@@ -16,9 +17,7 @@
  */
 static inline bool dep_request_is(unsigned int cmd, unsigned int request)
 {
-	const unsigned int fixed = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
-
-	return (cmd & fixed) == (request & fixed);
+	return !((cmd ^ request) & ~IOCSIZE_MASK);
 }
 
 /**
@@ -57,4 +56,4 @@ efault:
 	return -EFAULT;
 }
 
-#endif /* DEVEPOLL_WORDS_H */
+#endif /* DEVEPOLL_REQUEST_H */
