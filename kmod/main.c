@@ -10,13 +10,13 @@
 #include <linux/rcupdate.h>
 
 #include "core/compat.h"
+#include "core/fput.h"
 #include "core/host.h"
 #include "core/instance.h"
 #include "core/limits.h"
 #include "core/nest.h"
 #include "core/service.h"
 #include "core/stats.h"
-#include "core/worker.h"
 #include "device.h"
 #include "faces/access.h"
 #include "files/release.h"
@@ -88,12 +88,12 @@ static int __init devepoll_init(void)
 	err = dep_siginfo_cache_init();
 	if (err)
 		goto err_fdmap_cache;
-	err = dep_worker_init();
+	err = dep_fput_init();
 	if (err)
 		goto err_siginfo_cache;
 	err = dep_service_init();
 	if (err)
-		goto err_worker;
+		goto err_fput;
 	err = dep_watch_init();
 	if (err)
 		goto err_service;
@@ -120,8 +120,8 @@ err_watch:
 	dep_watch_exit();
 err_service:
 	dep_service_exit();
-err_worker:
-	dep_worker_exit();
+err_fput:
+	dep_fput_exit();
 err_siginfo_cache:
 	dep_siginfo_cache_exit();
 err_fdmap_cache:
@@ -140,7 +140,7 @@ static void __exit devepoll_exit(void)
 	synchronize_rcu();
 	dep_watch_exit();
 	dep_service_exit();
-	dep_worker_exit();
+	dep_fput_exit();
 	dep_siginfo_cache_exit();
 	dep_fdmap_cache_exit();
 	dep_host_cache_exit();

@@ -62,8 +62,8 @@
  *     The siglock of a signal's recipient (spin lock, interrupts off), from
  *     irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
  *     under it, so 4 to 7 nest in it.  recipient.c and share.c have a lock
- *     each for their tables, under which nothing is taken.  worker.c has a
- *     mutex for its list of queues, taken with nothing held.
+ *     each for their tables, under which nothing is taken.
+ *     person_queue.c has a mutex for its list, taken with nothing held.
  *  4. The wait-queue head of the watched file (spin lock, interrupts off),
  *     taken by remove_wait_queue under 3, and by the kernel before it calls
  *     dep_watch_wake.
@@ -129,7 +129,7 @@
  * at once whether another one is queued.  Once the task has gone nobody looks
  * there any more, and siginfos are freed without leaving.
  *
- * A signal set polls its files in the queue of its person (person.h, worker.c),
+ * A signal set polls its files in the queue of its person (person_queue.h),
  * which lives from the first to the last signal set of the person.  The set's
  * own work is over, or cancelled, before the set lets go of the queue; and no
  * worker in it drops a last reference, or the queue would wait for itself.

@@ -153,7 +153,7 @@
 #define DEP_WAKE_BATCH		64
 
 /* Signal sets of one person that poll their files at the same time. */
-#define DEP_ASKS_MOST		32
+#define DEP_PERSON_WORKS	32
 
 /*
  * Files that workers release at the same time: users are hashed by uid to
@@ -164,10 +164,10 @@
 #define DEP_FPUT_MOST		16
 
 /*
- * Persons who have signal sets at the same time: each has a queue of workers.
- * Root is not refused.
+ * Persons who have signal sets at the same time: each has a workqueue.  Root is
+ * not refused.
  */
-#define DEP_ASKS_PERSONS	256
+#define DEP_PERSON_QUEUES	256
 
 /*
  * Signals that one interrupt, or one run of its worker, sends for one set; and

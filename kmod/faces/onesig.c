@@ -30,9 +30,9 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/pending.h"
+#include "core/person_queue.h"
 #include "core/relay.h"
 #include "core/waiter.h"
-#include "core/worker.h"
 #include "faces/onesig.h"
 #include "faces/request.h"
 #include "set/ready.h"
@@ -52,7 +52,7 @@ static_assert(DEVEPOLL_SIGNAL == 0x40085013);
  * @to: const: the recipient
  * @from: const: the user who asked for signals
  * @share: const: the share in which its siginfos count
- * @asks: const: the queue for @work
+ * @queue: const: the queue for @work
  * @work: polls files, and sends what an interrupt left to send
  */
 struct dep_onesig {
@@ -63,7 +63,7 @@ struct dep_onesig {
 	struct dep_recipient *to;
 	struct dep_sender from;
 	struct dep_share *share;
-	struct dep_asks *asks;
+	struct dep_person_queue *queue;
 	struct work_struct work;
 };
 
@@ -228,7 +228,7 @@ static void onesig_wake(struct dep_waiter *waiter)
 	onesig = container_of(waiter, struct dep_onesig, waiter);
 	/* The relay's worker has other sets to serve. */
 	if (in_task() || !onesig_may_send(false) || !onesig_send(onesig, true))
-		queue_work(onesig->asks->queue, &onesig->work);
+		queue_work(onesig->queue->works, &onesig->work);
 }
 
 static void onesig_work(struct work_struct *work)
@@ -241,7 +241,7 @@ static void onesig_work(struct work_struct *work)
 		dep_ready_ask(onesig->inst, true);
 	/* Other works are waiting for a worker, too. */
 	if (!onesig_send(onesig, false))
-		queue_work(onesig->asks->queue, &onesig->work);
+		queue_work(onesig->queue->works, &onesig->work);
 }
 
 static bool signal_is_usable(int signo)
@@ -258,8 +258,8 @@ static bool signal_is_usable(int signo)
 
 static void onesig_destroy(struct dep_onesig *onesig)
 {
-	if (!IS_ERR_OR_NULL(onesig->asks))
-		dep_asks_put(onesig->asks);
+	if (!IS_ERR_OR_NULL(onesig->queue))
+		dep_person_queue_put(onesig->queue);
 	if (onesig->to)
 		dep_recipient_put(onesig->to);
 	if (onesig->share)
@@ -279,9 +279,9 @@ static struct dep_onesig *onesig_new(struct dep_instance *inst,
 	onesig->to = dep_recipient_get(args->signo, args->flags &
 				       DEVEPOLL_SIGNAL_THREAD);
 	onesig->share = dep_share_get(inst->person);
-	onesig->asks = dep_asks_get(inst->person);
-	if (!onesig->to || !onesig->share || IS_ERR(onesig->asks)) {
-		err = IS_ERR(onesig->asks) ? PTR_ERR(onesig->asks) : -ENOMEM;
+	onesig->queue = dep_person_queue_get(inst->person);
+	if (!onesig->to || !onesig->share || IS_ERR(onesig->queue)) {
+		err = IS_ERR(onesig->queue) ? PTR_ERR(onesig->queue) : -ENOMEM;
 		onesig_destroy(onesig);
 		return ERR_PTR(err);
 	}

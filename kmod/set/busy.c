@@ -17,9 +17,9 @@
 #include <net/sock.h>
 
 #include "core/compat.h"
+#include "core/fput.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "core/worker.h"
 #include "set/busy.h"
 
 /* One call that polls: what ends it. */
@@ -73,7 +73,7 @@ static bool busy_look(struct dep_instance *inst, unsigned int *fd,
 		return item;
 	*queue = busy_queue_of(file);
 	if (unlikely(!dep_file_put_not_last(file)))
-		dep_worker_fput(file);
+		dep_fput_by_worker(file);
 	return true;
 }
 

@@ -12,9 +12,9 @@
 #include <linux/eventpoll.h>
 
 #include "core/compat.h"
+#include "core/fput.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "core/worker.h"
 #include "set/fast_call.h"
 #include "set/fast_item.h"
 #include "set/fast_many.h"
@@ -279,7 +279,7 @@ static __always_inline u64 fast_collect_many(struct dep_instance *inst,
 	else
 		spin_unlock_irq(&inst->lock);
 	while (unlikely(batch.last_end != batch.last))
-		dep_worker_fput(*--batch.last_end);
+		dep_fput_by_worker(*--batch.last_end);
 	nr = fast.to - to;
 	fast_end(inst, nr);
 	if (likely(!fast.flags) || fast.to == fast.to_end)

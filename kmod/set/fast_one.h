@@ -15,8 +15,8 @@
 #include <linux/eventpoll.h>
 
 #include "core/compat.h"
+#include "core/fput.h"
 #include "core/item.h"
-#include "core/worker.h"
 #include "set/fast_call.h"
 #include "set/fast_item.h"
 #include "set/owner.h"
@@ -102,7 +102,7 @@ static __always_inline void fast_one_put(const struct fast_one *one)
 {
 	/* If the program has closed the file, we have to release it. */
 	if (likely(one->file) && unlikely(!dep_file_put_not_last(one->file)))
-		dep_worker_fput(one->file);
+		dep_fput_by_worker(one->file);
 }
 
 static __always_inline bool fast_one_counts(const struct fast_one *one)

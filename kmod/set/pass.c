@@ -16,10 +16,10 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/fput.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/worker.h"
 #include "set/owner.h"
 #include "set/pass.h"
 #include "set/pass_other.h"
@@ -318,7 +318,7 @@ static noinline void pass_clean(struct dep_pass *pass)
 			dep_pass_drop(pass, &pass->asks[i]);
 	}
 	while (pass->nr_last)
-		dep_worker_fput(pass->last[--pass->nr_last]);
+		dep_fput_by_worker(pass->last[--pass->nr_last]);
 	spin_lock_irq(&pass->inst->lock);
 }
 

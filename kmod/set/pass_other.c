@@ -11,6 +11,7 @@
 #include "core/fdmap.h"
 #include "core/host.h"
 #include "core/item.h"
+#include "core/trace.h"
 #include "set/interest.h"
 #include "set/pass_other.h"
 #include "sinks/results.h"

@@ -14,12 +14,12 @@
 #include <linux/sched/signal.h>
 
 #include "core/compat.h"
+#include "core/fput.h"
 #include "core/item.h"
 #include "core/nest.h"
 #include "core/pending.h"
 #include "core/trace.h"
 #include "core/waiter.h"
-#include "core/worker.h"
 #include "files/waitqueue.h"
 #include "set/pass.h"
 #include "set/ready.h"
@@ -91,7 +91,7 @@ static void ready_end(struct dep_instance *inst)
 static void put_file(struct file *file)
 {
 	if (unlikely(!dep_file_put_not_last(file)))
-		dep_worker_fput(file);
+		dep_fput_by_worker(file);
 }
 
 /* Polls the file of an item that a reference on the file keeps. */
