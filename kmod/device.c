@@ -282,11 +282,12 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 
 /* In one array, for dep_instance_of(). */
 static const struct file_operations device_fops[DEP_FILE_KINDS] = {
-	{
+	[DEP_FILE_EPOLL] = {
 		DEVICE_OPERATIONS,
 		.open = device_open,
 		.release = device_release,
-	}, {
+	},
+	[DEP_FILE_POLL] = {
 		.owner = THIS_MODULE,
 		.open = devpoll_open,
 		.flush = device_flush,
@@ -297,7 +298,8 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 		.show_fdinfo = device_show_fdinfo,
 		.unlocked_ioctl = devpoll_ioctl,
 		.compat_ioctl = devpoll_compat_ioctl,
-	}, [DEP_NODES] = {
+	},
+	[DEP_FILE_REOPENED] = {
 		DEVICE_OPERATIONS,
 		.release = dep_reopen_release,
 	},
@@ -307,17 +309,17 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
  * In the order in which they get their minors: where dynamic ones count down,
  * /dev/poll must not take that of /dev/epoll.
  */
-static struct miscdevice device_nodes[DEP_NODES] = {
+static struct miscdevice device_nodes[] = {
 	{
 		.minor = EVENTPOLL_MINOR,
 		.name = "eventpoll",
 		.nodename = "epoll",
-		.fops = &device_fops[0],
+		.fops = &device_fops[DEP_FILE_EPOLL],
 	}, {
 		.minor = DEVPOLL_MINOR,
 		.name = "devpoll",
 		.nodename = "poll",
-		.fops = &device_fops[1],
+		.fops = &device_fops[DEP_FILE_POLL],
 	},
 };
 
@@ -344,7 +346,7 @@ int __init dep_device_register(umode_t mode)
 	int err;
 
 	dep_instance_fops = device_fops;
-	for (; device_nr_nodes < DEP_NODES; device_nr_nodes++) {
+	for (; device_nr_nodes < ARRAY_SIZE(device_nodes); device_nr_nodes++) {
 		struct miscdevice *node = &device_nodes[device_nr_nodes];
 
 		node->mode = mode;

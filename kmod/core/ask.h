@@ -15,12 +15,28 @@ struct dep_item;
 struct dep_results;
 struct file;
 
+/* How a pass handles an item. */
+enum dep_ask_kind {
+	/* its file is polled, and a reference on that keeps the item */
+	ASK_FILE,
+	/* has no file to poll, and stays in the set */
+	ASK_NVAL,
+	/* the same as ASK_FILE, but its file is no longer ours */
+	ASK_POSTED,
+	/* trusted, and its keys said what happened; may go at any moment */
+	ASK_TOLD,
+	/* gets its last event; the pass owns it */
+	ASK_CLOSED,
+	/* its number names another file: unhooked, and owned by the pass */
+	ASK_STALE,
+};
+
 /**
  * struct dep_ask - an item that a pass has taken off the ready list
  * @item: the item
  * @data: the item's, when it was taken
  * @fd: the number
- * @kind: how to handle it: enum ask_kind of pass_other.h
+ * @kind: enum dep_ask_kind
  * @sent: it was handed out
  * @chosen: the item's, when it was taken
  * @events: the item's, when it was taken
@@ -36,6 +52,17 @@ struct dep_ask {
 	u32 revents;
 	bool chosen;
 };
+
+/**
+ * dep_ask_is_owned() - has the item left the set?
+ * @ask: the item
+ *
+ * Return: true if it has; then the pass frees it.
+ */
+static inline bool dep_ask_is_owned(const struct dep_ask *ask)
+{
+	return ask->kind == ASK_CLOSED || ask->kind == ASK_STALE;
+}
 
 /**
  * struct dep_pass - one pass over the ready list

@@ -15,6 +15,7 @@
 #include "core/limits.h"
 #include "core/nest.h"
 #include "core/owners.h"
+#include "core/pending.h"
 
 /* With a pointer of the allocator behind each, 21 of them fill a page. */
 static_assert(sizeof(struct dep_host) <= 184 || sizeof(spinlock_t) > 4);
@@ -45,8 +46,7 @@ static void host_construct(void *memory)
 /* How many hosts a set may have ahead: more as it grows. */
 static u32 host_ahead(const struct dep_instance *inst)
 {
-	/* It may change at this moment, by one plain instruction. */
-	u32 nr = data_race(READ_ONCE(inst->nr_items));
+	u32 nr = dep_instance_nr_items(inst);
 
 	return clamp_t(u32, nr / DEP_STASH_PART, 1, DEP_STASH_MOST);
 }
@@ -246,7 +246,7 @@ void dep_item_recycle(struct dep_item *item)
 
 /**
  * dep_item_free_several() - free items of a set that is cleared
- * @inst: the set
+ * @inst: the instance
  * @first: the first, linked by dep_item.stashed; as for dep_item_free(), and at
  *	most DEP_CLEAR_BATCH
  *

@@ -18,13 +18,6 @@ struct dep_leaf;
 struct dep_nest;
 struct dep_watch;
 
-/* The events that there are, and those that need not be asked for. */
-#define DEP_EVENTS_ALL \
-	((__force u16)(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
-		       EPOLLNVAL | EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
-		       EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP))
-#define DEP_EVENTS_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
-
 /* Bits of dep_item.mode; the upper ones are those of epoll_ctl(2). */
 #define DEP_MODE_TELL_CLOSED	0x1U
 #define DEP_MODE_TRUST		0x2U

@@ -13,9 +13,14 @@
 struct dep_instance;
 struct dep_nest;
 
-/* The operations of the nodes and of further opens, in one array. */
-#define DEP_NODES	2
-#define DEP_FILE_KINDS	(DEP_NODES + 1)
+/* The files that are sets; their operations are in one array. */
+enum dep_file_kind {
+	DEP_FILE_EPOLL,		/* an open of /dev/epoll */
+	DEP_FILE_POLL,		/* an open of /dev/poll */
+	DEP_FILE_REOPENED,	/* what DEVEPOLL_REOPEN returns */
+	DEP_FILE_KINDS,
+};
+
 extern const struct file_operations *dep_instance_fops;
 
 /**

@@ -23,8 +23,8 @@ struct dep_watch;
  * @set: L: the page sets, in the kernel's address space
  * @index: L: the item of each slot of the page set being filled
  * @snapshot: L: number of the page set being filled; its lowest bit selects
- *	@set
- * @per_set: M+P: pages of one page set
+ *	@set; read without it as a hint
+ * @per_set: M+P+L: pages of one page set; read without a lock as a hint
  * @pages: M+P: all pages: the first page set, the second, the index
  * @base: M: where @pages are mapped for the kernel
  */

@@ -1,11 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Are events pending in a set, or files to be polled? */
+/* What a set has: items, events that are pending, files to be polled. */
 #ifndef DEVEPOLL_PENDING_H
 #define DEVEPOLL_PENDING_H
 
 #include <linux/devepoll.h>
 
 #include "core/instance.h"
+
+/**
+ * dep_instance_nr_items() - how many items the interest list has
+ * @inst: the instance, not locked
+ *
+ * Whoever has L changes the number by one plain instruction, so this is a value
+ * that it had.  With dep_instance.mtx held it can only shrink.
+ *
+ * Return: the number.
+ */
+static inline u32 dep_instance_nr_items(const struct dep_instance *inst)
+{
+	return data_race(READ_ONCE(inst->nr_items));
+}
+
+/**
+ * dep_instance_nr_ready() - how many items are on the ready list, or in the ring
+ * @inst: the instance, not locked
+ *
+ * Changed as dep_instance_nr_items().
+ *
+ * Return: the number.
+ */
+static inline u32 dep_instance_nr_ready(const struct dep_instance *inst)
+{
+	return data_race(READ_ONCE(inst->nr_ready));
+}
 
 /**
  * dep_instance_ring() - the ring of a set

@@ -120,7 +120,7 @@ static inline void dep_instance_wake_pollers(struct dep_instance *inst,
 
 /**
  * dep_relay_served() - let go of a set that was taken
- * @inst: the set; its close may free it from now on
+ * @inst: the instance; its close may free it from now on
  *
  * Pairs with dep_relay_leave().
  */

@@ -117,11 +117,11 @@ static inline bool dep_ring_has_room(const struct dep_ring *ring)
 }
 
 /**
- * dep_ring_count() - count events that wait in the ring
+ * dep_ring_add_count() - count events that wait in the ring
  * @inst: the instance, locked
  * @more: how many more there are
  */
-static inline void dep_ring_count(struct dep_instance *inst, int more)
+static inline void dep_ring_add_count(struct dep_instance *inst, int more)
 {
 	WRITE_ONCE(inst->pending, inst->pending + more);
 	WRITE_ONCE(inst->nr_ready, inst->nr_ready + more);
@@ -150,7 +150,7 @@ static __always_inline bool dep_ring_append(struct dep_ring *ring,
 	WRITE_ONCE(slot->data, item->data);
 	WRITE_ONCE(slot->events, events);
 	WRITE_ONCE(slot->fd, item->fd);
-	/* A. */
+	/* Barrier A of ring.c. */
 	if (unlikely((u64)atomic64_cmpxchg(ring->word, seen, expected + 1) !=
 		     seen))
 		return false;
@@ -196,7 +196,7 @@ static __always_inline bool dep_ring_post_first(struct dep_instance *inst,
 	if (dep_ring_is_pending(ring, item) || !dep_ring_has_room(ring) ||
 	    !dep_ring_append(ring, item, events, seen, expected))
 		return false;
-	dep_ring_count(inst, 1);
+	dep_ring_add_count(inst, 1);
 	return true;
 }
 

@@ -203,7 +203,8 @@ static void relay_interrupt(struct irq_work *irq)
 
 	while ((time || least) &&
 	       (inst = dep_relay_take(relay, &relay->fresh))) {
-		least -= !!least;
+		if (least)
+			least--;
 		/* A signal set has a budget of its own. */
 		most = READ_ONCE(inst->onesig) ? DEP_RELAY_SET_NS : U64_MAX;
 		if (relay_may_serve(inst, time))

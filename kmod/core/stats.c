@@ -201,7 +201,8 @@ static struct dep_item *stats_find(struct dep_instance *inst,
 	for (i = 0; item && i < place->nr; i++)
 		item = dep_item_peer(item);
 	if (!item) {
-		place->fd += !!place->nr;
+		if (place->nr)
+			place->fd++;
 		place->nr = 0;
 		item = dep_fdmap_next(&inst->interest, &place->fd);
 	}

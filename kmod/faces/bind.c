@@ -58,7 +58,7 @@ void dep_bind_decide(struct dep_instance *inst, bool used)
  * @inst: the instance
  *
  * Context: process; sleeps.
- * Return: as dep_bind_check().
+ * Return: as dep_bind_for_wait().
  */
 int dep_bind_settle(struct dep_instance *inst)
 {

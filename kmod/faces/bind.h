@@ -63,7 +63,7 @@ static inline bool dep_bind_is_settled(const struct dep_instance *inst)
 }
 
 /**
- * dep_bind_check() - make a set one of the extended interface, to wait on it
+ * dep_bind_for_wait() - make a set one of the extended interface, to wait on it
  * @inst: the instance
  *
  * To be called after all other checks that may refuse the wait.
@@ -73,7 +73,7 @@ static inline bool dep_bind_is_settled(const struct dep_instance *inst)
  * -EBUSY: it belongs to another interface;
  * -EINTR: the caller is being killed.
  */
-static inline int dep_bind_check(struct dep_instance *inst)
+static inline int dep_bind_for_wait(struct dep_instance *inst)
 {
 	return likely(dep_bind_is_settled(inst)) ? 0 : dep_bind_settle(inst);
 }

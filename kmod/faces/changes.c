@@ -9,6 +9,7 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/events.h"
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
@@ -39,7 +40,7 @@ static __always_inline int change_apply(struct dep_instance *inst,
 		return -EINVAL;
 	events = (from->events & DEP_EVENTS_ALL) | DEP_EVENTS_ALWAYS;
 	mode = (from->events & DEP_CHANGE_MODES) | from->flags;
-	if (dep_change_check(inst, mode))
+	if (dep_change_check_mode(inst, mode))
 		return -EINVAL;
 	if (likely(from->op == DEVEPOLL_ADD))
 		return dep_interest_add_fd(inst, from->fd, events, mode,
@@ -209,13 +210,13 @@ int dep_changes_apply(struct dep_instance *inst, struct dep_changes *changes)
 }
 
 /**
- * dep_changes_check() - can this be an array of changes?
+ * dep_changes_check_array() - can this be an array of changes?
  * @changes: the array
  *
  * Return: 0;
  * -EINVAL: it has no elements or too many, or of a size that no kernel knows.
  */
-int dep_changes_check(const struct dep_changes *changes)
+int dep_changes_check_array(const struct dep_changes *changes)
 {
 	if (!changes->nr || changes->nr > DEVEPOLL_MAX_CHANGES ||
 	    changes->size < sizeof(struct devepoll_change) ||

@@ -10,6 +10,7 @@
 
 #include <linux/devepoll.h>
 
+#include "core/events.h"
 #include "core/item.h"
 #include "set/interest.h"
 
@@ -56,7 +57,7 @@ static __always_inline void dep_change_from_epoll(struct dep_change *ch,
 }
 
 /**
- * dep_change_check() - may the set have such a change?
+ * dep_change_check_mode() - may the set have such a change?
  * @inst: the instance; dep_instance.mtx is held
  * @mode: DEP_MODE_*: what it asks for
  *
@@ -65,14 +66,14 @@ static __always_inline void dep_change_from_epoll(struct dep_change *ch,
  * Return: 0;
  * -EINVAL: a mode that a signal set does not have.
  */
-static inline int dep_change_check(const struct dep_instance *inst,
-				   u32 mode)
+static inline int dep_change_check_mode(const struct dep_instance *inst,
+					u32 mode)
 {
 	return unlikely(inst->onesig) && mode & ~DEP_MODE_EDGE ?
 	       -EINVAL : 0;
 }
 
-int dep_changes_check(const struct dep_changes *changes);
+int dep_changes_check_array(const struct dep_changes *changes);
 int dep_changes_apply(struct dep_instance *inst, struct dep_changes *changes);
 
 #endif /* DEVEPOLL_CHANGES_H */

@@ -12,6 +12,7 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/events.h"
 #include "core/instance.h"
 #include "core/limits.h"
 #include "faces/classic.h"

@@ -15,6 +15,7 @@
 #include <linux/devpoll.h>
 
 #include "core/compat.h"
+#include "core/events.h"
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"

@@ -27,7 +27,7 @@ static noinline int wait_unsettled(struct dep_instance *inst,
 				   struct epoll_event __user *to, u32 max,
 				   int timeout_ms)
 {
-	int err = dep_bind_check(inst);
+	int err = dep_bind_for_wait(inst);
 
 	return err ? err : dep_fast_wait(inst, to, max, timeout_ms);
 }
@@ -85,7 +85,11 @@ efault:
 	return -EFAULT;
 }
 
-/* An item that was unhooked goes to @gone: it is dropped without M. */
+/*
+ * @op is a constant in each caller, so one case remains; with 0, the change is
+ * one of any kind.  An item that was unhooked goes to @gone: it is dropped
+ * without M.
+ */
 static __always_inline int apply(struct dep_instance *inst,
 				 const struct dep_change *ch, u16 op,
 				 struct dep_item **gone)
@@ -115,7 +119,7 @@ static __always_inline int apply_unsettled(struct dep_instance *inst,
 
 	if (err)
 		return err;
-	err = dep_change_check(inst, ch->mode);
+	err = dep_change_check_mode(inst, ch->mode);
 	if (!err)
 		err = apply(inst, ch, op, gone);
 	dep_bind_end(inst, !err);

@@ -60,7 +60,7 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 		.size = ctl.change_size,
 		.signals = true,
 	};
-	err = dep_changes_check(&changes);
+	err = dep_changes_check_array(&changes);
 	if (!err && dep_bind_is_classic(inst))
 		err = -EBUSY;
 	/* Written in advance, so that no fault can come after the changes. */
@@ -140,7 +140,7 @@ static int wait_change(struct dep_instance *inst,
 	};
 	int err;
 
-	err = dep_changes_check(&changes);
+	err = dep_changes_check_array(&changes);
 	if (err)
 		return err;
 	if (dep_bind_is_classic(inst) || READ_ONCE(inst->onesig))
@@ -214,14 +214,14 @@ int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
 	int err;
 
 	if (likely(!call->args.nr_changes))
-		return dep_bind_check(inst);
+		return dep_bind_for_wait(inst);
 	err = wait_change(inst, &call->args, call->user, &all);
 	if (err)
 		return err;
 	/* The caller must learn of a failed change at once. */
 	if (!all)
 		call->waiting = (struct dep_waiting) {};
-	return dep_bind_check(inst);
+	return dep_bind_for_wait(inst);
 }
 
 /**
@@ -246,7 +246,7 @@ int dep_extended_change_all(struct dep_instance *inst,
 		err = wait_change(inst, &call->args, call->user, &all);
 	if (err)
 		return err;
-	return all ? dep_bind_check(inst) : -ECANCELED;
+	return all ? dep_bind_for_wait(inst) : -ECANCELED;
 }
 
 static long extended_wait(struct file *file, unsigned int cmd,
@@ -274,7 +274,7 @@ static noinline int take_unsettled(struct dep_instance *inst,
 				   struct devepoll_event *to, u32 max,
 				   int timeout_ms)
 {
-	int err = dep_bind_check(inst);
+	int err = dep_bind_for_wait(inst);
 
 	return err ?: dep_fast_take(inst, to, max, timeout_ms);
 }

@@ -12,8 +12,6 @@
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
-#include <linux/magic.h>
-#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/percpu_counter.h>
 #include <linux/sched/clock.h>
@@ -21,7 +19,6 @@
 #include <linux/sched/user.h>
 #include <linux/signal.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
@@ -35,6 +32,7 @@
 #include "core/waiter.h"
 #include "faces/onesig.h"
 #include "faces/request.h"
+#include "files/filekind.h"
 #include "set/ready.h"
 #include "sinks/recipient.h"
 #include "sinks/siginfo.h"
@@ -99,19 +97,6 @@ static void onesig_forget(struct dep_instance *inst, struct dep_item *item)
 }
 
 /*
- * A program answers ->poll() of a FUSE file or a CUSE device, and may never do
- * so.  The worker, which can't be killed, would then keep the set from being
- * closed.
- */
-static bool file_is_fuse(const struct file *file)
-{
-	const struct module *owner = file->f_op->owner;
-
-	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC ||
-	       (owner && !strcmp(owner->name, "cuse"));
-}
-
-/*
  * Gives a new item its siginfo.  The caller has a reference on the file.
  *
  * -EPERM: a file of FUSE or a device of CUSE;
@@ -124,7 +109,7 @@ static int onesig_join(struct dep_item *item)
 	struct dep_siginfo *info;
 
 	lockdep_assert_held(&item->inst->mtx);
-	if (file_is_fuse(item->file))
+	if (dep_file_is_fuse(item->file))
 		return -EPERM;
 	info = dep_siginfo_new(onesig->to, onesig->from, onesig->share,
 			       item->fd);

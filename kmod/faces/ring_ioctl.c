@@ -42,7 +42,7 @@ static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
 	err = dep_bind_begin(inst, false);
 	if (!err) {
 		/* M is held: it may lose its last item now, but get none. */
-		err = inst->ring || data_race(READ_ONCE(inst->nr_items)) ?
+		err = inst->ring || dep_instance_nr_items(inst) ?
 		      -EBUSY :
 		      dep_ring_make(inst, ring.consumers + 1, ring.slots);
 		dep_bind_end(inst, !err);
@@ -74,7 +74,7 @@ static noinline long ring_wait_masked(struct dep_waiting *waiting,
 	if (copy_from_user(&sigset, sigmask, sizeof(sigset)))
 		return -EFAULT;
 	dep_sigmask_begin(&sigset);
-	ret = dep_ringwait(waiting, inst);
+	ret = dep_wait_for_ring(waiting, inst);
 	dep_sigmask_end(ret);
 	return ret;
 }
@@ -97,7 +97,7 @@ static __always_inline long ring_wait(struct dep_instance *inst,
 		.absolute = args.flags & DEVEPOLL_WAIT_ABSTIME,
 	};
 	if (likely(!args.sigmask))
-		return dep_ringwait(&waiting, inst);
+		return dep_wait_for_ring(&waiting, inst);
 	return ring_wait_masked(&waiting, inst, u64_to_user_ptr(args.sigmask));
 }
 

@@ -14,7 +14,7 @@
 
 /**
  * dep_uring_wait() - DEVEPOLL_WAIT as a command that never sleeps
- * @inst: the set
+ * @inst: the instance
  * @cmd: the command
  * @flags: IO_URING_F_*
  *

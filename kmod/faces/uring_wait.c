@@ -285,7 +285,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 
 /**
  * dep_uring_wait() - DEVEPOLL_WAIT as a command
- * @inst: the set
+ * @inst: the instance
  * @cmd: the command
  * @flags: IO_URING_F_*
  *

@@ -7,6 +7,7 @@
  */
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <linux/module.h>
 #include <linux/string.h>
 
 #include "files/filekind.h"
@@ -38,6 +39,23 @@ bool dep_file_is_epoll(const struct file *file)
 {
 	return file_magic(file) == ANON_INODE_FS_MAGIC &&
 	       file_is_named(file, "[eventpoll]");
+}
+
+/**
+ * dep_file_is_fuse() - does a program answer ->poll() of this file?
+ * @file: a file that the caller has a reference on
+ *
+ * The program of a FUSE file or a CUSE device may never answer.  A worker, which
+ * can't be killed, must not wait for it.
+ *
+ * Return: true if so.
+ */
+bool dep_file_is_fuse(const struct file *file)
+{
+	const struct module *owner = file->f_op->owner;
+
+	return file_magic(file) == FUSE_SUPER_MAGIC ||
+	       (owner && !strcmp(owner->name, "cuse"));
 }
 
 /**

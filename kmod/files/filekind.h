@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 bool dep_file_is_epoll(const struct file *file);
+bool dep_file_is_fuse(const struct file *file);
 bool dep_file_consumes(const struct file *file);
 
 /**

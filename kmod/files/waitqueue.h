@@ -7,6 +7,7 @@
 #include <linux/poll.h>
 
 #include "core/compat.h"
+#include "core/events.h"
 #include "core/host.h"
 #include "core/instance.h"
 #include "core/item.h"

@@ -11,6 +11,7 @@
 #include "core/item.h"
 #include "core/nest.h"
 #include "core/newitem.h"
+#include "core/pending.h"
 #include "core/trace.h"
 #include "files/filekind.h"
 #include "files/table.h"
@@ -58,8 +59,8 @@ interest_new_item(struct dep_instance *inst, struct file *file, int fd,
 		return ERR_PTR(-ELOOP);
 	if (unlikely(inner) && !inst->extended)
 		return ERR_PTR(-ELOOP);
-	/* It may shrink at this moment, but not grow: one plain instruction. */
-	if (unlikely(data_race(READ_ONCE(inst->nr_items)) >= inst->room))
+	/* It may shrink at this moment, but not grow. */
+	if (unlikely(dep_instance_nr_items(inst) >= inst->room))
 		return ERR_PTR(-ENOSPC);
 	item = dep_item_new(inst, file, fd, events,
 			    alone && likely(!inner && !join) &&
@@ -105,7 +106,7 @@ interest_hook_other(struct file *file, struct dep_item *item, int err)
 	u64 data = item->data;
 	int fd = item->fd;
 
-	if (err == -EEXIST && !dep_interest_find(inst, file, fd)) {
+	if (err == -EEXIST && !dep_interest_resolve(inst, file, fd)) {
 		/* One that has no host can stay: nothing is taken twice. */
 		if (dep_item_hosted(item)) {
 			dep_item_discard(item);
@@ -154,8 +155,8 @@ static __always_inline bool interest_has(struct dep_instance *inst,
 					 bool watched)
 {
 	/* With M held, there is none if there was none. */
-	return unlikely(watched) && data_race(READ_ONCE(inst->nr_items)) &&
-	       dep_interest_find(inst, file, fd);
+	return unlikely(watched) && dep_instance_nr_items(inst) &&
+	       dep_interest_resolve(inst, file, fd);
 }
 
 static __always_inline int interest_add(struct dep_instance *inst,
@@ -169,7 +170,7 @@ static __always_inline int interest_add(struct dep_instance *inst,
 	item = interest_new_item(inst, file, fd, events, mode, data, alone);
 	if (IS_ERR(item)) {
 		/* It is not there, but this drops what is stale. */
-		if (dep_interest_find(inst, file, fd))
+		if (dep_interest_resolve(inst, file, fd))
 			return -EEXIST;
 		item = interest_new_lone(inst, file, fd, events, mode, data);
 		if (IS_ERR(item))

@@ -5,6 +5,7 @@
 
 #include "core/item.h"
 #include "core/newitem.h"
+#include "core/pending.h"
 #include "core/trace.h"
 #include "set/buried.h"
 #include "set/interest.h"
@@ -18,8 +19,8 @@ static int interest_add_buried(struct dep_instance *inst,
 	struct dep_item *item;
 	int err;
 
-	/* It may shrink at this moment, but not grow: one plain instruction. */
-	if (data_race(READ_ONCE(inst->nr_items)) >= inst->room)
+	/* It may shrink at this moment, but not grow. */
+	if (dep_instance_nr_items(inst) >= inst->room)
 		return -ENOSPC;
 	item = dep_item_new(inst, NULL, ch->fd, ch->events, false);
 	if (IS_ERR(item))
@@ -58,7 +59,7 @@ int dep_interest_bury(struct dep_instance *inst, const struct dep_change *ch)
 	struct dep_item *item;
 
 	lockdep_assert_held(&inst->mtx);
-	item = dep_interest_find_among(inst, NULL, ch->fd);
+	item = dep_interest_resolve_among(inst, NULL, ch->fd);
 	if (!item)
 		return interest_add_buried(inst, ch);
 	spin_lock_irq(&inst->lock);

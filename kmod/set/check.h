@@ -12,7 +12,7 @@
 
 /**
  * dep_check_file() - can a set have this file?
- * @inst: the set
+ * @inst: the instance
  * @file: the file, on which the caller has a reference
  *
  * Return: 0;

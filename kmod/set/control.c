@@ -10,6 +10,7 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/events.h"
 #include "core/item.h"
 #include "core/pending.h"
 #include "core/relay.h"
@@ -192,7 +193,7 @@ static __always_inline int interest_modify(struct dep_instance *inst,
 	u16 revents, ready;
 	bool listed;
 
-	item = dep_interest_find_lock(inst, file, fd);
+	item = dep_interest_resolve_lock(inst, file, fd);
 	if (unlikely(!item || dep_item_is_exclusive(item))) {
 		spin_unlock_irq(&inst->lock);
 		return item ? -EINVAL : -ENOENT;
@@ -234,8 +235,8 @@ static int interest_set_file(struct dep_instance *inst, struct file *file,
 	struct dep_item *item = NULL;
 
 	/* With M held, there is none if there was none. */
-	if (data_race(READ_ONCE(inst->nr_items)))
-		item = dep_interest_find(inst, file, fd);
+	if (dep_instance_nr_items(inst))
+		item = dep_interest_resolve(inst, file, fd);
 	if (item)
 		return interest_change(item, events);
 	/*

@@ -13,6 +13,7 @@
 
 #include "core/compat.h"
 #include "core/instance.h"
+#include "core/pending.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "set/collect.h"
@@ -33,8 +34,7 @@
 static __always_inline bool fast_expects_one(const struct dep_instance *inst,
 					     u32 max)
 {
-	/* As in dep_ready_may_ask(). */
-	return max == 1 || data_race(READ_ONCE(inst->nr_ready)) - 1 <= 1;
+	return max == 1 || dep_instance_nr_ready(inst) - 1 <= 1;
 }
 
 /*

@@ -17,6 +17,7 @@
 #include "core/compat.h"
 #include "core/fput.h"
 #include "core/item.h"
+#include "core/pending.h"
 #include "set/fast_call.h"
 #include "set/fast_item.h"
 #include "set/owner.h"
@@ -288,11 +289,8 @@ static noinline u64 fast_take_next(struct dep_instance *inst,
 	u32 left;
 
 	table._qproc = NULL;
-	/*
-	 * Those that come from now on are left to the next call.  As in
-	 * dep_ready_may_ask().
-	 */
-	left = data_race(READ_ONCE(inst->nr_ready));
+	/* Those that come from now on are left to the next call. */
+	left = dep_instance_nr_ready(inst);
 	for (; left; left--) {
 		if (unlikely(!(left % DEP_FAST_BATCH))) {
 			cond_resched();
@@ -335,8 +333,7 @@ static __always_inline u64 fast_collect_one(struct dep_instance *inst,
 	if (!fast_begin(inst, current->files, waiter))
 		return FAST_REST;
 	collected = fast_take_first(inst, to, max);
-	/* As in dep_ready_may_ask(). */
-	if (unlikely(!collected) && data_race(READ_ONCE(inst->nr_ready)))
+	if (unlikely(!collected) && dep_instance_nr_ready(inst))
 		collected = max == 1 ? fast_take_next(inst, to) : FAST_REST;
 	fast_end(inst, collected & FAST_NR);
 	return collected;

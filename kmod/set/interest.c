@@ -125,7 +125,8 @@ static struct dep_item *interest_unhook_some(struct dep_instance *inst,
 		if (!item)
 			break;
 		/* The number may have another one. */
-		*fd += !dep_item_peer(item);
+		if (!dep_item_peer(item))
+			(*fd)++;
 		dep_item_unhook(item);
 		item->stashed = some;
 		some = item;

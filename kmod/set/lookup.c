@@ -21,7 +21,7 @@ static bool item_is_of(const struct dep_item *item, const struct file *file)
 }
 
 /**
- * dep_interest_find_among() - search all items of a number
+ * dep_interest_resolve_among() - find an item among all of its number
  * @inst: the instance
  * @file: the file that the number names, or NULL if it names none
  * @fd: the number, in the files of the caller
@@ -33,9 +33,9 @@ static bool item_is_of(const struct dep_item *item, const struct file *file)
  * Context: process, dep_instance.mtx held.
  * Return: the item of the file, or NULL.
  */
-noinline struct dep_item *dep_interest_find_among(struct dep_instance *inst,
-						  const struct file *file,
-						  int fd)
+noinline struct dep_item *
+dep_interest_resolve_among(struct dep_instance *inst, const struct file *file,
+			   int fd)
 {
 	struct dep_item *item, *stale, *found;
 
@@ -72,6 +72,7 @@ noinline struct dep_item *dep_interest_find_among(struct dep_instance *inst,
  * @events: out: the events asked for
  * @data: out: the user data
  *
+ * Context: process; the instance is not locked.
  * Return: true if it is.
  */
 bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events,

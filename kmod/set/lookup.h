@@ -13,23 +13,25 @@
 #include "core/instance.h"
 #include "core/item.h"
 
-struct dep_item *dep_interest_find_among(struct dep_instance *inst,
-					 const struct file *file, int fd);
+struct dep_item *dep_interest_resolve_among(struct dep_instance *inst,
+					    const struct file *file, int fd);
 
 /**
- * dep_interest_find_lock() - find an item, and leave the instance locked
+ * dep_interest_resolve_lock() - find an item, and leave the instance locked
  * @inst: the instance, not locked
  * @file: the file, on which the caller has a reference
  * @fd: the number, in the files of the caller
  *
- * M and the reference keep the item in the set.
+ * Stale items of the caller go, and an item whose owner has gone becomes the
+ * caller's.  M and the reference keep the item in the set.
  *
  * Context: process, dep_instance.mtx held.
  * Return: the item of the number and of the file that it names, or NULL.
  */
 static inline struct dep_item *
-dep_interest_find_lock(struct dep_instance *inst, const struct file *file,
-		       int fd)
+dep_interest_resolve_lock(struct dep_instance *inst, const struct file *file,
+			  int fd)
+	__acquires(&inst->lock)
 {
 	struct dep_item *item;
 
@@ -40,25 +42,25 @@ dep_interest_find_lock(struct dep_instance *inst, const struct file *file,
 			     item->owner->files == current->files)))
 		return item;
 	spin_unlock_irq(&inst->lock);
-	item = dep_interest_find_among(inst, file, fd);
+	item = dep_interest_resolve_among(inst, file, fd);
 	spin_lock_irq(&inst->lock);
 	return item;
 }
 
 /**
- * dep_interest_find() - find the item of a number and of the file that it names
+ * dep_interest_resolve() - find the item of a number and of its file
  * @inst: the instance, not locked
  * @file: the file, on which the caller has a reference
  * @fd: the number, in the files of the caller
  *
  * Context: process, dep_instance.mtx held.
- * Return: as dep_interest_find_lock().
+ * Return: as dep_interest_resolve_lock().
  */
-static inline struct dep_item *dep_interest_find(struct dep_instance *inst,
-						 const struct file *file,
-						 int fd)
+static inline struct dep_item *dep_interest_resolve(struct dep_instance *inst,
+						    const struct file *file,
+						    int fd)
 {
-	struct dep_item *item = dep_interest_find_lock(inst, file, fd);
+	struct dep_item *item = dep_interest_resolve_lock(inst, file, fd);
 
 	spin_unlock_irq(&inst->lock);
 	return item;

@@ -224,6 +224,7 @@ static __always_inline bool pass_put_file(struct dep_pass *pass,
 	return false;
 }
 
+/* Out of line, since it is rare. */
 static noinline void pass_settle_posted(struct dep_pass *pass,
 					const struct dep_ask *ask)
 {
@@ -301,7 +302,7 @@ static bool pass_settle(struct dep_pass *pass)
 			pass_settle_posted(pass, ask);
 		else if (ask->kind != ASK_TOLD || !ask->sent)
 			dep_pass_settle_other(pass, ask);
-		drop |= ask->kind > ASK_TOLD;
+		drop |= dep_ask_is_owned(ask);
 	}
 	return drop;
 }
@@ -314,7 +315,7 @@ static noinline void pass_clean(struct dep_pass *pass)
 
 	spin_unlock_irq(&pass->inst->lock);
 	for (i = 0; i < pass->nr; i++) {
-		if (pass->asks[i].kind > ASK_TOLD)
+		if (dep_ask_is_owned(&pass->asks[i]))
 			dep_pass_drop(pass, &pass->asks[i]);
 	}
 	while (pass->nr_last)

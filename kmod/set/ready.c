@@ -132,7 +132,7 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	if (results->waiter)
 		dep_waiter_came(inst, results->waiter);
 	if (unlikely(inst->ring))
-		dep_ring_begin(inst, results->layout == DEP_LAYOUT_RING);
+		dep_ring_begin_pass(inst, results->layout == DEP_LAYOUT_RING);
 	pass.number = results->pass;
 	pass.results = results;
 	dep_pass_run(&pass, results->max - results->nr);
@@ -215,7 +215,7 @@ u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 		return 0;
 	ready_begin(inst);
 	if (unlikely(inst->ring))
-		dep_ring_begin(inst, false);
+		dep_ring_begin_pass(inst, false);
 	pass.number = dep_instance_next_pass(inst);
 	results->counted = pass.number;
 	dep_pass_run(&pass, enough);

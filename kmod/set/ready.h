@@ -5,6 +5,7 @@
 
 #include "core/instance.h"
 #include "core/item.h"
+#include "core/pending.h"
 
 struct dep_results;
 
@@ -26,7 +27,7 @@ static inline bool dep_ready_may_ask(const struct dep_instance *inst)
 	u32 seq = smp_load_acquire(&inst->ask_seq);
 
 	/* The list, and the items in the ring. */
-	if (seq & 1 || data_race(READ_ONCE(inst->nr_ready)))
+	if (seq & 1 || dep_instance_nr_ready(inst))
 		return true;
 	/* Pairs with smp_wmb() in ready_begin(). */
 	smp_rmb();

@@ -114,13 +114,13 @@ static enum ring_verdict ring_look_locked(const struct dep_waiting *waiting,
 		dep_waiter_came(inst, &call->waiter);
 	}
 	/* The program may have made this call for what is left on the list. */
-	dep_ring_end(inst);
+	dep_ring_end_call(inst);
 	spin_unlock_irq(&inst->lock);
 	return verdict;
 }
 
 /**
- * dep_ringwait() - wait until there are events in the ring
+ * dep_wait_for_ring() - wait until there are events in the ring
  * @waiting: the call
  * @inst: the instance, which has a ring
  *
@@ -131,7 +131,7 @@ static enum ring_verdict ring_look_locked(const struct dep_waiting *waiting,
  * 0 if the timeout has passed;
  * -EINTR: a signal is pending, and no event is.
  */
-int dep_ringwait(struct dep_waiting *waiting, struct dep_instance *inst)
+int dep_wait_for_ring(struct dep_waiting *waiting, struct dep_instance *inst)
 {
 	struct ring_call call = {
 		.waiter = { .task = current, .min = max(waiting->min, 1U) },

@@ -8,6 +8,6 @@
 #include "core/instance.h"
 #include "set/waiting.h"
 
-int dep_ringwait(struct dep_waiting *waiting, struct dep_instance *inst);
+int dep_wait_for_ring(struct dep_waiting *waiting, struct dep_instance *inst);
 
 #endif /* DEVEPOLL_RINGWAIT_H */

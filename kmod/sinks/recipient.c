@@ -212,7 +212,10 @@ static void task_notify(struct task_struct *task)
 	struct wait_queue_entry entry = { .private = task };
 
 	set_tsk_thread_flag(task, TIF_SIGPENDING);
-	/* Only from sleeps that a signal may interrupt. */
+	/*
+	 * Only from sleeps that a signal may interrupt.  wake_up_state() would
+	 * do it, but modules can't call it.
+	 */
 	if (!default_wake_function(&entry, TASK_INTERRUPTIBLE, 0, NULL))
 		kick_process(task);
 }

@@ -47,14 +47,14 @@
 static_assert(sizeof(struct devepoll_event) == 16);
 
 /* Gives an item a slot, unless the program has written the word since. */
-static bool ring_append(struct dep_instance *inst, struct dep_item *item,
-			u32 events, u64 seen)
+static bool ring_append_counted(struct dep_instance *inst,
+				struct dep_item *item, u32 events, u64 seen)
 {
 	struct dep_ring *ring = inst->ring;
 
 	if (!dep_ring_append(ring, item, events, seen, ring->expected))
 		return false;
-	dep_ring_count(inst, 1);
+	dep_ring_add_count(inst, 1);
 	return true;
 }
 
@@ -67,7 +67,7 @@ static noinline bool ring_append_again(struct dep_instance *inst,
 
 	dep_ring_taken(inst, seen);
 	/* The set is empty. */
-	if (ring_append(inst, item, events, seen))
+	if (ring_append_counted(inst, item, events, seen))
 		return true;
 	dep_ring_sync(inst);
 	return false;
@@ -82,7 +82,7 @@ static bool ring_add(struct dep_instance *inst, struct dep_item *item,
 	u64 seen;
 
 	WRITE_ONCE(slot->events, slot->events | events);
-	/* C and D. */
+	/* Barriers C and D of the banner. */
 	smp_mb();
 	seen = dep_ring_load(ring);
 	if (likely(seen == ring->expected)) {
@@ -116,7 +116,7 @@ bool dep_ring_put(struct dep_item *item, u32 events)
 	}
 	if (unlikely(!dep_ring_has_room(ring)))
 		return false;
-	return likely(ring_append(inst, item, events, seen)) ||
+	return likely(ring_append_counted(inst, item, events, seen)) ||
 	       ring_append_again(inst, item, events);
 }
 
@@ -208,7 +208,7 @@ static void ring_forget(struct dep_instance *inst, struct dep_item *item)
 		 */
 		WRITE_ONCE(ring->set[item->slot].events, 0);
 		ring->items[item->slot] = NULL;
-		dep_ring_count(inst, -1);
+		dep_ring_add_count(inst, -1);
 		if (!inst->pending)
 			ring_reuse(inst);
 	}

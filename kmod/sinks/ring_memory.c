@@ -102,7 +102,7 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 	smp_store_release(&inst->ring, ring);
 	inst->sink = &dep_ring_sink;
 	/* There may be last events of closed files. */
-	dep_ring_end(inst);
+	dep_ring_end_call(inst);
 	spin_unlock_irq(&inst->lock);
 	return 0;
 

@@ -60,7 +60,7 @@ static void ring_relist(struct dep_item *item, u32 events, struct list_head *at)
 	 * one.
 	 */
 	item->pass = 0;
-	dep_ring_count(inst, -1);
+	dep_ring_add_count(inst, -1);
 	if (item->mode & DEP_MODE_CLOSED) {
 		list_del_init(&item->ready);
 	} else {
@@ -103,7 +103,7 @@ static bool ring_recall_some(struct dep_instance *inst)
 }
 
 /**
- * dep_ring_begin() - begin a pass over the ready list
+ * dep_ring_begin_pass() - begin a pass over the ready list
  * @inst: the instance, with a ring
  * @posting: the pass posts to the ring; otherwise, items there go to the list
  *
@@ -114,7 +114,7 @@ static bool ring_recall_some(struct dep_instance *inst)
  * Context: process, dep_instance.mtx held, and dep_instance.lock, which it
  * drops in between.
  */
-void dep_ring_begin(struct dep_instance *inst, bool posting)
+void dep_ring_begin_pass(struct dep_instance *inst, bool posting)
 	__must_hold(&inst->lock)
 {
 	struct dep_ring *ring = inst->ring;
@@ -168,12 +168,12 @@ void dep_ring_end_pass(struct dep_instance *inst)
 }
 
 /**
- * dep_ring_end() - end a call that waits, or the making of a ring
+ * dep_ring_end_call() - end a call that waits, or the making of a ring
  * @inst: the instance, locked, with a ring
  *
  * If an item is left on the list, the word says so.
  */
-void dep_ring_end(struct dep_instance *inst)
+void dep_ring_end_call(struct dep_instance *inst)
 {
 	if (!list_empty(&inst->ready))
 		dep_ring_flag(inst);

@@ -8,9 +8,9 @@
 #include "core/instance.h"
 #include "core/item.h"
 
-void dep_ring_begin(struct dep_instance *inst, bool posting);
+void dep_ring_begin_pass(struct dep_instance *inst, bool posting);
 void dep_ring_end_pass(struct dep_instance *inst);
-void dep_ring_end(struct dep_instance *inst);
+void dep_ring_end_call(struct dep_instance *inst);
 void dep_ring_put_closed(struct dep_item *item);
 void dep_ring_drop(struct dep_instance *inst);
 
