@@ -12,6 +12,7 @@
 #include "kselftest_harness.h"
 
 #include "ring.h"
+#include "timens.h"
 
 #define SLOTS	16
 
@@ -147,6 +148,17 @@ TEST_F(ring_wait, ends_at_a_point_in_time)
 	args.timeout = 1;
 	EXPECT_EQ(0, dep_request(self->ring.set.fd, DEVEPOLL_RING_WAIT,
 				 &args));
+}
+
+TEST_F(ring_wait, ends_at_a_point_in_time_of_its_namespace)
+{
+	struct devepoll_ring_wait_args args = {
+		.flags = DEVEPOLL_WAIT_ABSTIME,
+	};
+
+	EXPECT_ENDS_IN_NAMESPACE(args.timeout,
+				 dep_request(self->ring.set.fd,
+					     DEVEPOLL_RING_WAIT, &args));
 }
 
 TEST_F(ring_wait, can_be_made_by_the_fast_path)

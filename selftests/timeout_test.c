@@ -10,6 +10,7 @@
 #include "kselftest_harness.h"
 
 #include "eset.h"
+#include "timens.h"
 
 FIXTURE(timeout) {
 	struct eset set;
@@ -179,6 +180,23 @@ TEST_F(device, waits_up_to_a_point_in_time)
 		timed.timeout = now_ns() + times[i];
 		EXPECT_EQ(0, timed_call(&timed));
 		EXPECT_LE(timed.timeout, now_ns());
+	}
+}
+
+TEST_F(device, waits_up_to_a_point_in_time_of_its_namespace)
+{
+	struct timed timed = {
+		.fd = self->set.fd,
+		.flags = DEVEPOLL_WAIT_ABSTIME,
+	};
+	static const int64_t past[] = { 0, 1, NSEC_PER_MSEC };
+	size_t i;
+
+	EXPECT_ENDS_IN_NAMESPACE(timed.timeout, timed_call(&timed));
+	ASSERT_EQ(0, timens_enter(TIMENS_LATER_NS));
+	for (i = 0; i < ARRAY_SIZE(past); i++) {
+		timed.timeout = past[i];
+		EXPECT_EQ(0, timed_call(&timed));
 	}
 }
 

@@ -193,8 +193,9 @@ int dep_extended_prepare(struct file *file, unsigned int cmd,
 	call->waiting = (struct dep_waiting) {
 		.min = args->min_events,
 		.timeout = args->timeout,
-		.absolute = args->flags & DEVEPOLL_WAIT_ABSTIME,
 	};
+	if (unlikely(args->flags & DEVEPOLL_WAIT_ABSTIME))
+		dep_waiting_set_absolute(&call->waiting);
 	return ret;
 }
 

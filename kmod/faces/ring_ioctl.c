@@ -94,8 +94,9 @@ static __always_inline long ring_wait(struct dep_instance *inst,
 	waiting = (struct dep_waiting) {
 		.min = args.min_events,
 		.timeout = args.timeout,
-		.absolute = args.flags & DEVEPOLL_WAIT_ABSTIME,
 	};
+	if (args.flags & DEVEPOLL_WAIT_ABSTIME)
+		dep_waiting_set_absolute(&waiting);
 	if (likely(!args.sigmask))
 		return dep_wait_for_ring(&waiting, inst);
 	return ring_wait_masked(&waiting, inst, u64_to_user_ptr(args.sigmask));

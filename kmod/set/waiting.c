@@ -14,6 +14,7 @@
  * them, it has to wait until the worker's process is gone.
  */
 #include <linux/hrtimer.h>
+#include <linux/overflow.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
@@ -26,6 +27,28 @@
 #include "set/busy.h"
 #include "set/waiting.h"
 #include "set/ready.h"
+
+/**
+ * dep_waiting_leave_namespace() - convert a point in time to the machine's clock
+ * @waiting: the call; its timeout is by the clock of a time namespace
+ * @offset: how much later it is there
+ *
+ * As timens_ktime_to_host(), which modules can't call on 6.1.
+ */
+void dep_waiting_leave_namespace(struct dep_waiting *waiting,
+				 const struct timespec64 *offset)
+{
+	ktime_t shift = timespec64_to_ktime(*offset);
+
+	if (waiting->timeout <= 0)
+		return;
+	/* Before the machine started: it is over. */
+	if (waiting->timeout < shift)
+		waiting->timeout = 0;
+	else if (check_sub_overflow(waiting->timeout, shift,
+				    &waiting->timeout))
+		waiting->timeout = KTIME_MAX;
+}
 
 /**
  * dep_waiting_set_end() - dep_waiting_set_deadline() for a wait that has an end

@@ -4,6 +4,9 @@
 #define DEVEPOLL_WAITING_H
 
 #include <linux/ktime.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
+#include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
 
 #include "core/instance.h"
@@ -17,7 +20,7 @@
  * @min: the minimum number of events; 0 means 1
  * @timeout: how long it may wait, in nanoseconds; 0: not at all, negative: for
  *	ever
- * @absolute: @timeout is the deadline
+ * @absolute: @timeout is the deadline, by the clock of the machine
  * @deadline: when to give up; KTIME_MAX: never, 0: at once or not known yet
  */
 struct dep_waiting {
@@ -53,6 +56,29 @@ static inline bool dep_waiting_in_vain(const struct dep_instance *inst,
 {
 	return !dep_ready_may_ask(inst) && !READ_ONCE(inst->pending) &&
 	       READ_ONCE(inst->turns.open) == turn;
+}
+
+void dep_waiting_leave_namespace(struct dep_waiting *waiting,
+				 const struct timespec64 *offset);
+
+/**
+ * dep_waiting_set_absolute() - the timeout of a call is a point in time
+ * @waiting: the call; its timeout is by the clock of the caller
+ *
+ * A time namespace shifts the clock that its processes read.
+ */
+static inline void dep_waiting_set_absolute(struct dep_waiting *waiting)
+{
+	const struct nsproxy *namespaces = current->nsproxy;
+	const struct timespec64 *offset;
+
+	waiting->absolute = true;
+	/* A task that is about to end has none. */
+	if (!IS_ENABLED(CONFIG_TIME_NS) || unlikely(!namespaces))
+		return;
+	offset = &namespaces->time_ns->offsets.monotonic;
+	if (unlikely(offset->tv_sec | offset->tv_nsec))
+		dep_waiting_leave_namespace(waiting, offset);
 }
 
 void dep_waiting_set_end(struct dep_waiting *waiting);

@@ -276,7 +276,7 @@ struct devepoll_event {
 
 /* Flags of devepoll_wait_args.flags. */
 
-/* The timeout is an absolute CLOCK_MONOTONIC time. */
+/* The timeout is a point in time of the caller's CLOCK_MONOTONIC. */
 #define DEVEPOLL_WAIT_ABSTIME	0x0001
 /* Write events as struct epoll_event, like epoll_wait(2). */
 #define DEVEPOLL_WAIT_EPOLL	0x0002
