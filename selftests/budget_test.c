@@ -168,6 +168,23 @@ TEST_F(budget, of_one_event_does_not_grow_with_the_sets_that_watch)
 	}
 }
 
+/* Sets whose fd is exclusive, and no waiter in any of them. */
+TEST_F(budget, of_one_event_does_not_grow_with_exclusive_fds)
+{
+	int i, set, nr_sets = slowness() > 1 ? 512 : MOST_SETS;
+	struct epoll_event event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
+	struct cost cost;
+
+	for (i = 0; i < nr_sets; i++) {
+		set = dep_open();
+		ASSERT_LE(0, set);
+		ASSERT_EQ(0, dep_epoll_ctl(set, EPOLL_CTL_ADD, self->event,
+					   &event));
+	}
+	ASSERT_EQ(0, measure(self->event, &cost));
+	EXPECT_CHEAP(cost, nr_sets);
+}
+
 #define CHAIN		4
 #define ROUNDS		10
 #define COSTLY_SETS	64

@@ -152,6 +152,12 @@
 /* io_uring commands woken by one interrupt, or sleepers in one hold of L. */
 #define DEP_WAKE_BATCH		64
 
+/*
+ * Sets with waiters, and commands that may not come, that one event looks at to
+ * find a waiter for an exclusive fd.
+ */
+#define DEP_CHOICE_LOOKS	256
+
 /* Signal sets of one person that poll their files at the same time. */
 #define DEP_PERSON_WORKS	32
 

@@ -134,17 +134,21 @@ static struct dep_waiter *waiters_first(struct dep_waiters *queue, u32 nr_ready)
 	return waiter;
 }
 
-/* A command that comes, among the first of those that may not come for long. */
-static struct dep_waiter *instance_comer(struct dep_instance *inst)
+/*
+ * A command that comes, among the first @left of those that may not come for
+ * long.
+ */
+static struct dep_waiter *instance_comer(struct dep_instance *inst,
+					 unsigned int *left)
 {
-	unsigned int left = DEP_LOOK_BATCH;
 	struct dep_waiter *waiter;
 
 	list_for_each_entry(waiter, &inst->lazy.waiters, link) {
+		if (!*left)
+			break;
+		--*left;
 		if (waiter->comes(waiter))
 			return waiter;
-		if (!--left)
-			break;
 	}
 	return NULL;
 }
@@ -152,13 +156,15 @@ static struct dep_waiter *instance_comer(struct dep_instance *inst)
 /**
  * dep_instance_has_sleeper() - would a sleeping waiter come for one event?
  * @inst: the instance, locked
+ * @left: how many commands this may look at that may not come for long; what
+ *	remains of it for other sets
  *
  * Return: false also if all sleeping waiters want several events.
  */
-bool dep_instance_has_sleeper(struct dep_instance *inst)
+bool dep_instance_has_sleeper(struct dep_instance *inst, unsigned int *left)
 {
 	lockdep_assert_held(&inst->lock);
-	return !list_empty(&inst->sure.waiters) || instance_comer(inst);
+	return !list_empty(&inst->sure.waiters) || instance_comer(inst, left);
 }
 
 /**
@@ -170,12 +176,13 @@ bool dep_instance_has_sleeper(struct dep_instance *inst)
 void dep_instance_wake(struct dep_instance *inst)
 {
 	struct dep_waiter *sure, *lazy, *comer;
+	unsigned int left = DEP_LOOK_BATCH;
 
 	lockdep_assert_held(&inst->lock);
 	sure = waiters_first(&inst->sure, inst->nr_ready);
 	lazy = waiters_first(&inst->lazy, inst->nr_ready);
 	if (unlikely(lazy)) {
-		comer = lazy->comes(lazy) ? lazy : instance_comer(inst);
+		comer = lazy->comes(lazy) ? lazy : instance_comer(inst, &left);
 		if (comer == lazy)
 			lazy = NULL;
 		if (comer && (!sure || comer->ticket < sure->ticket))

@@ -104,7 +104,7 @@ static inline bool dep_waiter_give_up(struct dep_instance *inst)
 void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter);
 bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter);
 void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter);
-bool dep_instance_has_sleeper(struct dep_instance *inst);
+bool dep_instance_has_sleeper(struct dep_instance *inst, unsigned int *left);
 void dep_instance_wake(struct dep_instance *inst);
 bool dep_instance_wake_some(struct dep_instance *inst);
 bool dep_instance_needs_another(struct dep_instance *inst, u32 listed);

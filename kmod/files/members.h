@@ -28,6 +28,10 @@ static inline struct dep_item *dep_watch_next(const struct dep_watch *watch,
 	for ((item) = (watch)->first; (item); \
 	     (item) = dep_watch_next(watch, item))
 
+/* This one, and those behind it; none of them if it is NULL. */
+#define dep_watch_for_each_from(watch, item) \
+	for (; (item); (item) = dep_watch_next(watch, item))
+
 /**
  * dep_watch_enter() - put an item behind the others
  * @watch: the watch, which has an item; dep_watch.lock is held

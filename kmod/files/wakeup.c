@@ -156,7 +156,8 @@ static __always_inline void watch_notify_all(struct dep_watch *watch,
 }
 
 /* Wakes a task that sleeps for this item, if there is one. */
-static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
+static bool watch_notify_waiter(struct dep_item *item, __poll_t key,
+				unsigned int *left)
 {
 	struct dep_instance *inst = item->inst;
 	bool woken;
@@ -164,9 +165,10 @@ static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
 	/* Not locked, to be fast: one that comes now may have come later. */
 	if (!READ_ONCE(inst->nr_waiters))
 		return false;
+	--*left;
 	spin_lock(&inst->lock);
 	/* A waiter that wants several events may sleep on. */
-	woken = dep_instance_has_sleeper(inst) &&
+	woken = dep_instance_has_sleeper(inst, left) &&
 		(key & ~EPOLL_URING_WAKE ? item->events & (__force u16)key :
 					   item->events);
 	if (woken) {
@@ -180,26 +182,38 @@ static bool watch_notify_waiter(struct dep_item *item, __poll_t key)
 /*
  * The event goes to one exclusive item for which a task sleeps, and this item
  * moves behind the others.  If there is none, the first waiter to come must
- * find the event in any of them.
+ * find the event in any of them.  In thousands of sets, waiters may want several
+ * events, or be commands that do not come: after DEP_CHOICE_LOOKS of them, the
+ * event goes to all items, too.
  */
 static noinline void watch_notify_exclusive(struct dep_watch *watch,
 					    __poll_t key)
 {
-	struct dep_item *item, *chosen = NULL;
+	struct dep_item *item, *rest, *chosen = NULL;
+	unsigned int left = DEP_CHOICE_LOOKS;
 	bool many = watch_has_many(watch);
 
 	lockdep_assert_held(&watch->lock);
 	dep_watch_for_each(watch, item) {
-		if (!dep_item_is_exclusive(item))
+		if (!dep_item_is_exclusive(item)) {
 			watch_notify(item, key, many);
-		else if (!chosen && watch_notify_waiter(item, key))
-			chosen = item;
+		} else if (!chosen) {
+			if (!left)
+				break;
+			if (watch_notify_waiter(item, key, &left))
+				chosen = item;
+		}
 	}
 	if (chosen) {
 		dep_watch_rotate(watch, chosen);
 		return;
 	}
+	rest = item;
+	dep_watch_for_each_from(watch, item)
+		watch_notify(item, key, many);
 	dep_watch_for_each(watch, item) {
+		if (item == rest)
+			break;
 		if (dep_item_is_exclusive(item))
 			watch_notify(item, key, many);
 	}
