@@ -6,6 +6,8 @@
 #ifndef DEVEPOLL_RING_WORD_H
 #define DEVEPOLL_RING_WORD_H
 
+#include <linux/nospec.h>
+
 #include "core/instance.h"
 #include "core/item.h"
 
@@ -46,6 +48,7 @@ static __always_inline u64 dep_ring_switch(struct dep_instance *inst,
 		nr = 0;
 		seen &= DEVEPOLL_RING_ASK;
 	}
+	nr = array_index_nospec(nr, ring->nr_sets);
 	ring->set = ring->slots + (size_t)nr * ring->room;
 	WRITE_ONCE(ring->gen, ring->gen + 1);
 	/* Pairs with smp_rmb() in item_is_in_ring(). */
