@@ -44,7 +44,7 @@
 	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
-/* since 6.11: a stack variable that the compiler does not clear */
+/* by 6.12: a stack variable that the compiler does not clear */
 #ifndef __uninitialized
 #define __uninitialized
 #endif
