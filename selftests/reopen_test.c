@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -314,6 +315,44 @@ TEST_F(reopen, has_no_more_than_a_few_opens)
 	EXPECT_EQ(-ENOSPC, REOPEN(self->set, O_RDONLY));
 	for (i = 0; i < OPENS_MOST; i++)
 		close(fds[i]);
+}
+
+/* How many sets may be around one. */
+#define AROUND		4096
+
+TEST_F(reopen, has_no_more_sets_around_it_than_one_open)
+{
+	int i, opens[2], outer = dep_open();
+
+	ASSERT_LE(0, outer);
+	if (raise_fd_limit(AROUND + 100))
+		SKIP(return, "no %d open files", AROUND + 100);
+	opens[0] = self->set;
+	opens[1] = REOPEN(self->set, O_RDONLY);
+	ASSERT_LE(0, opens[1]);
+	for (i = 0; i < AROUND; i++)
+		ASSERT_EQ(0, add(outer, dup(opens[i % 2]), EPOLLIN));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(-ENOSPC, add(outer, opens[i], EPOLLIN));
+	ASSERT_EQ(0, close(outer));
+	outer = dep_open();
+	ASSERT_LE(0, outer);
+	EXPECT_EQ(0, add(outer, opens[0], EPOLLIN));
+}
+
+TEST_F(reopen, can_not_be_opened_by_its_path)
+{
+	char path[40];
+	int fd = REOPEN(self->set, O_RDWR);
+
+	ASSERT_LE(0, fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	/* Root may do what the mode forbids, but there is nothing to open. */
+	EXPECT_EQ(-1, open(path, O_RDONLY));
+	EXPECT_EQ(ENXIO, errno);
+	ASSERT_EQ(0, become(65534));
+	EXPECT_EQ(-1, open(path, O_RDONLY));
+	EXPECT_EQ(EACCES, errno);
 }
 
 TEST_F(reopen, is_unknown_to_other_files)
