@@ -38,7 +38,7 @@ static_assert(DP_ISPOLLED == 0xC0085004);
  * @fds: address of the results
  * @nfds: how many results there is room for
  * @timeout_ms: how long to wait
- * @setp: address of a signal set, or 0
+ * @setp: address of a signal mask, or 0
  */
 struct devpoll_wait {
 	u64 fds;
@@ -188,7 +188,7 @@ static long linux_poll32(struct dep_instance *inst, const void __user *arg)
 	}, DEP_DEVPOLL_LINUX);
 }
 
-/* Programs that don't use a signal set may not have set dp_setp. */
+/* Programs that don't use a signal mask may not have set dp_setp. */
 static long solaris_poll(struct dep_instance *inst, const void __user *arg,
 			 bool masked)
 {

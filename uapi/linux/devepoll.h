@@ -97,7 +97,9 @@ struct evpoll_packed {
  *
  * Return: 0, or -1 with errno
  * EINVAL: the number is less than 1 or greater than max_fds of the module;
- * EBUSY: the instance is mapped;
+ * EBUSY: the instance is mapped, has the extended interface, or is a signal
+ * instance;
+ * EINTR: the caller is being killed;
  * ENOMEM: there is not enough memory, or RLIMIT_MEMLOCK of the user or the
  * cgroup forbids the allocation.
  */
@@ -112,6 +114,7 @@ struct evpoll_packed {
  * -1 with errno
  * EFAULT: the argument can't be read or written (pending events stay);
  * EINVAL: the instance is not mapped;
+ * EBUSY: the instance has the extended interface, or is a signal instance;
  * EINTR: a signal arrived before an event did.
  */
 #define EP_POLL			_IOWR(EP_IOC_MAGIC, 2, struct evpoll)
@@ -123,7 +126,9 @@ struct evpoll_packed {
  *
  * Return: 0, or -1 with errno
  * EINVAL: nothing is allocated;
- * EBUSY: the instance is mapped.
+ * EBUSY: the instance is mapped, has the extended interface, or is a signal
+ * instance;
+ * EINTR: the caller is being killed.
  */
 #define EP_FREE			_IO(EP_IOC_MAGIC, 3)
 
@@ -135,7 +140,8 @@ struct evpoll_packed {
  * to 0.
  *
  * Return: 1 if the fd is in the interest list, 0 if it is not, or -1 with errno
- * EFAULT: the argument can't be read or written.
+ * EFAULT: the argument can't be read or written;
+ * EBUSY: the instance has the extended interface.
  */
 #define EP_ISPOLLED		_IOWR(EP_IOC_MAGIC, 4, struct pollfd)
 
@@ -344,6 +350,7 @@ struct devepoll_wait_args {
  * DEVEPOLL_CTL;
  * E2BIG: the argument has a part that this kernel does not know and that is
  * not 0;
+ * EBADF: there are changes, and the instance is not open for writing;
  * EINTR: a signal arrived before an event did;
  * EBUSY: the instance has the 2001 interface.
  */
@@ -358,8 +365,9 @@ struct devepoll_wait_args {
  * is a read-only array of struct devepoll_event.  The first mapping determines
  * its size, which is at most 1024 pages.  Each thread should wait with a part
  * of the array that belongs to it alone.  mmap(2) fails with EINVAL for a size
- * other than the first one, with EBUSY for an instance of the 2001 interface,
- * and with ENOMEM if RLIMIT_MEMLOCK or the cgroup forbids the allocation.
+ * other than the first one, with EACCES if the first one is made by an open
+ * without write access, with EBUSY for an instance of the 2001 interface, and
+ * with ENOMEM if RLIMIT_MEMLOCK or the cgroup forbids the allocation.
  */
 #define DEVEPOLL_MAP_EVENTS	0x100000000ULL
 
@@ -762,7 +770,7 @@ struct devepoll_features {
  * negative timeout means to wait indefinitely.  It costs least if all events
  * are those of fds with DEVEPOLL_TRUST that are neither one-shot nor exclusive.
  *
- * Return: the number of events, or -1 with errno
+ * Return: the number of events; 0 if the call timed out; or -1 with errno
  * EBADF: the instance is not open for reading;
  * EBUSY: it has another interface;
  * EINTR: a signal was caught, or the caller is being killed;

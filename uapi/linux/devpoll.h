@@ -94,7 +94,8 @@ struct dvpoll32 {
  * EPERM: the buffer is mapped, or a DP_POLL is writing to it;
  * ENOMEM: there is not enough memory, or RLIMIT_MEMLOCK or the cgroup forbids
  * the allocation;
- * EBUSY: the instance has the Solaris face.
+ * EBUSY: the instance has the Solaris face;
+ * EINTR: the caller is being killed.
  */
 #define DP_ALLOC		_IOR('P', 1, int)
 
@@ -133,7 +134,8 @@ struct dvpoll32 {
  *
  * Return: 1 if the fd is in the interest list, 0 if it is not, or -1 with errno
  * EFAULT: the argument can't be read or written;
- * EBUSY: the instance has the Solaris face.
+ * EBUSY: the instance has the Solaris face;
+ * EINTR: the caller is being killed.
  */
 #define DP_ISPOLLED		_IOWR('P', 4, struct pollfd)
 
@@ -175,6 +177,12 @@ struct dvpoll_solaris32 {
  * The request number does not contain a size: the argument is a struct
  * dvpoll_solaris in a 64-bit program, and a struct dvpoll_solaris32 in a 32-bit
  * program.
+ *
+ * Return: the number of results; 0 if the call timed out; or -1 with errno
+ * EFAULT: the argument can't be read, or the results can't be written;
+ * EINVAL: dp_nfds is 0 or too large;
+ * EINTR: a signal arrived before an event did;
+ * EBUSY: the instance has the Linux face.
  */
 #define DP_SOLARIS_POLL		0xd001
 
@@ -183,14 +191,17 @@ struct dvpoll_solaris32 {
  *
  * This is DP_ISPOLLED, except that the kernel fills in the requested events as
  * revents, and sets events to 0.
+ *
+ * Return: as DP_ISPOLLED; EBUSY: the instance has the Linux face.
  */
 #define DP_SOLARIS_ISPOLLED	0xd002
 
 /**
  * define DP_SOLARIS_PPOLL - wait with a signal mask in effect
  *
- * This is DP_SOLARIS_POLL with the signal mask dp_setp.  It also fails with
- * EFAULT if the signal mask can't be read.
+ * This is DP_SOLARIS_POLL with the signal mask dp_setp.
+ *
+ * Return: as DP_SOLARIS_POLL; EFAULT: or the signal mask can't be read.
  */
 #define DP_SOLARIS_PPOLL	0xd003
 
