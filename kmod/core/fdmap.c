@@ -11,6 +11,11 @@
 
 static struct kmem_cache *leaf_cache;
 
+/**
+ * dep_fdmap_cache_init() - make the cache of leaves
+ *
+ * Return: 0, or -ENOMEM.
+ */
 int __init dep_fdmap_cache_init(void)
 {
 	leaf_cache = kmem_cache_create("devepoll_leaf", sizeof(struct dep_leaf),
@@ -18,6 +23,9 @@ int __init dep_fdmap_cache_init(void)
 	return leaf_cache ? 0 : -ENOMEM;
 }
 
+/**
+ * dep_fdmap_cache_exit() - destroy the cache of leaves; no map is left
+ */
 void dep_fdmap_cache_exit(void)
 {
 	kmem_cache_destroy(leaf_cache);

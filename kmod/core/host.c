@@ -109,6 +109,7 @@ struct dep_item *dep_host_refill(struct dep_instance *inst)
 /**
  * dep_host_new_lone() - allocate an item without a host
  *
+ * Context: process; may sleep for memory.
  * Return: the item, of which little is set, or NULL.
  */
 struct dep_item *dep_host_new_lone(void)
@@ -198,6 +199,8 @@ static void item_end(struct dep_item *item)
 /**
  * dep_item_free() - free an item
  * @item: unhooked and on no watch; it was uncharged when it was unhooked
+ *
+ * Context: process, with no spin lock of the banner held.
  */
 void dep_item_free(struct dep_item *item)
 {
@@ -275,6 +278,8 @@ void dep_item_free_several(struct dep_instance *inst, struct dep_item *first)
 /**
  * dep_item_discard() - free an item that is charged but not hooked
  * @item: new, or closed and off the ready list
+ *
+ * Context: as dep_item_free().
  */
 void dep_item_discard(struct dep_item *item)
 {
@@ -288,6 +293,7 @@ void dep_item_discard(struct dep_item *item)
  *
  * Its file had a watch a moment ago, or the item would have room.
  *
+ * Context: process; may sleep for memory.
  * Return: the watch, of which only dep_watch.users is set, or NULL.
  */
 struct dep_watch *dep_host_new_watch(void)

@@ -19,6 +19,7 @@ unsigned long dep_max_user_watches;
  * @sink: where its events go
  * @cred: who pays; must live as long as the instance
  *
+ * Context: process; sleeps.
  * Return: the instance, owned by the caller, or NULL without memory.
  */
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,

@@ -239,13 +239,24 @@ static inline u16 dep_item_needs_poll(const struct dep_item *item)
 	       item->inst->sink->needs_poll & DEP_NEEDS_POLL;
 }
 
-/* An item that is exclusive stays so. */
+/**
+ * dep_item_is_exclusive() - does a wake-up choose among the items of its kind?
+ * @item: the item
+ *
+ * Return: true if so; it stays so.
+ */
 static inline bool dep_item_is_exclusive(const struct dep_item *item)
 {
 	return item->mode & DEP_MODE_EXCLUSIVE;
 }
 
-/* Its events go to the ready list as they are: there is no ring for them. */
+/**
+ * dep_item_is_listed_as_told() - is the ready list all that it needs?
+ * @item: the item
+ *
+ * Return: true if its events go there as keys name them: it is trusted, and there
+ * is no ring for them.
+ */
 static inline bool dep_item_is_listed_as_told(const struct dep_item *item)
 {
 	return (item->mode & (DEP_MODE_TRUST | DEP_MODE_RING)) ==

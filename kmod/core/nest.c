@@ -134,6 +134,7 @@ static int nest_check(struct dep_instance *outer, struct dep_instance *inner)
  * @outer: the outer set
  * @inner: the inner set; the caller has a reference on its file
  *
+ * Context: process; sleeps.
  * Return: the edge, owned by the item; or an ERR_PTR:
  * -ELOOP: a cycle, a chain of more than DEP_NEST_MOST sets, or too many sets to
  * search;

@@ -22,7 +22,7 @@ static inline u32 dep_instance_nr_items(const struct dep_instance *inst)
 }
 
 /**
- * dep_instance_nr_ready() - how many items are on the ready list, or in the ring
+ * dep_instance_nr_ready() - how many items are listed, or in the ring
  * @inst: the instance, not locked
  *
  * Changed as dep_instance_nr_items().

@@ -75,6 +75,12 @@ DECLARE_PER_CPU(struct dep_relay, dep_relays);
 /* For dep_relay.help; one at a time. */
 extern struct workqueue_struct *dep_relay_helpers;
 
+/**
+ * dep_lanes_add() - put a set behind the others of its lane
+ * @lanes: the lanes; dep_relay.lock is held
+ * @set: the set's link, in no list
+ * @lane: its lane
+ */
 static inline void dep_lanes_add(struct dep_lanes *lanes,
 				 struct list_head *set, u8 lane)
 {

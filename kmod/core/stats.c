@@ -148,6 +148,7 @@ static void stats_read(struct dep_instance *inst, struct devepoll_stats *stats)
  * @arg: address to write to
  * @size: how many bytes the program expects
  *
+ * Context: process; sleeps.
  * Return: 0;
  * -EFAULT: the address can't be written to.
  */

@@ -45,8 +45,8 @@ bool dep_file_is_epoll(const struct file *file)
  * dep_file_is_fuse() - does a program answer ->poll() of this file?
  * @file: a file that the caller has a reference on
  *
- * The program of a FUSE file or a CUSE device may never answer.  A worker, which
- * can't be killed, must not wait for it.
+ * The program of a FUSE file or a CUSE device may never answer.  A worker can't
+ * be killed, so it must not wait for that.
  *
  * Return: true if so.
  */

@@ -182,9 +182,9 @@ static bool watch_notify_waiter(struct dep_item *item, __poll_t key,
 /*
  * The event goes to one exclusive item for which a task sleeps, and this item
  * moves behind the others.  If there is none, the first waiter to come must
- * find the event in any of them.  In thousands of sets, waiters may want several
- * events, or be commands that do not come: after DEP_CHOICE_LOOKS of them, the
- * event goes to all items, too.
+ * find the event in any of them.  Thousands of sets may have waiters that want
+ * several events, or commands that do not come: after DEP_CHOICE_LOOKS of them,
+ * the event goes to all items, too.
  */
 static noinline void watch_notify_exclusive(struct dep_watch *watch,
 					    __poll_t key)

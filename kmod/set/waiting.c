@@ -29,7 +29,7 @@
 #include "set/ready.h"
 
 /**
- * dep_waiting_leave_namespace() - convert a point in time to the machine's clock
+ * dep_waiting_leave_namespace() - convert a time to the machine's clock
  * @waiting: the call; its timeout is by the clock of a time namespace
  * @offset: how much later it is there
  *

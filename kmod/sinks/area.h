@@ -63,6 +63,8 @@ static inline bool dep_area_pin(struct dep_instance *inst,
 /**
  * dep_area_is_used() - is the memory mapped, or does a call write to it?
  * @inst: the instance; dep_instance.map_lock is held
+ *
+ * Return: true if either is so.
  */
 static inline bool dep_area_is_used(struct dep_instance *inst)
 {

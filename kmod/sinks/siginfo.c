@@ -26,6 +26,11 @@ unsigned long dep_max_signals = DEP_SIGNALS_DEFAULT;
 /* How many are not freed yet; the module stays until none is left. */
 static atomic_long_t siginfo_alive = ATOMIC_LONG_INIT(0);
 
+/**
+ * dep_siginfo_cache_init() - make the cache of siginfos
+ *
+ * Return: 0, or -ENOMEM.
+ */
 int __init dep_siginfo_cache_init(void)
 {
 	siginfo_cache = kmem_cache_create("devepoll_siginfo",
@@ -34,6 +39,11 @@ int __init dep_siginfo_cache_init(void)
 	return siginfo_cache ? 0 : -ENOMEM;
 }
 
+/**
+ * dep_siginfo_cache_exit() - wait for the last siginfo, and destroy the cache
+ *
+ * Context: process; sleeps for as long as a queue of signals has one.
+ */
 void dep_siginfo_cache_exit(void)
 {
 	while (atomic_long_read(&siginfo_alive))
@@ -285,6 +295,7 @@ static void siginfo_retire(struct dep_extra *extra)
  * @share: the share in which it counts; the caller has a reference
  * @fd: the number
  *
+ * Context: process; sleeps.
  * Return: the siginfo, with one reference, which is the caller's; or an
  * ERR_PTR:
  * -ENOSPC: over parameter max_signals, or the person's share of it;

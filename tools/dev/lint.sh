@@ -83,7 +83,7 @@ pass_sparse() {
 
 pass_kerneldoc() {
 	tracked 'uapi/*.h' 'lib/include/*.h' 'lib/*.c' 'kmod/*.[ch]' |
-		xargs -r "$src/scripts/kernel-doc" -Werror -none 2>&1
+		xargs -r "$src/scripts/kernel-doc" -Werror -Wreturn -none 2>&1
 }
 
 pass_codespell() {
