@@ -10,7 +10,7 @@
 #include "timens.h"
 #include "uring_set.h"
 
-/* Waits in a namespace; 0, an errno, or 255 if the wait ended at another time. */
+/* Waits in a namespace; 0, an errno, or 255 if it ended at another time. */
 static int wait_in(int64_t shift, int set, const struct ring_kind *kind)
 {
 	struct devepoll_event out[1];

@@ -254,8 +254,8 @@ static inline bool dep_item_is_exclusive(const struct dep_item *item)
  * dep_item_is_listed_as_told() - is the ready list all that it needs?
  * @item: the item
  *
- * Return: true if its events go there as keys name them: it is trusted, and there
- * is no ring for them.
+ * Return: true if its events go there as keys name them: it is trusted, and
+ * there is no ring for them.
  */
 static inline bool dep_item_is_listed_as_told(const struct dep_item *item)
 {

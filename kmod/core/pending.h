@@ -18,6 +18,7 @@
  */
 static inline u32 dep_instance_nr_items(const struct dep_instance *inst)
 {
+	/* One plain instruction, see above. */
 	return data_race(READ_ONCE(inst->nr_items));
 }
 
@@ -31,6 +32,7 @@ static inline u32 dep_instance_nr_items(const struct dep_instance *inst)
  */
 static inline u32 dep_instance_nr_ready(const struct dep_instance *inst)
 {
+	/* One plain instruction, see above. */
 	return data_race(READ_ONCE(inst->nr_ready));
 }
 

@@ -43,8 +43,8 @@ long dep_reopen(struct file *file, unsigned long flags)
 	if (fd < 0)
 		goto err_opens;
 	reopened = anon_inode_getfile("[devepoll]",
-				      &dep_instance_fops[DEP_FILE_REOPENED], inst,
-				      flags & O_ACCMODE);
+				      &dep_instance_fops[DEP_FILE_REOPENED],
+				      inst, flags & O_ACCMODE);
 	if (IS_ERR(reopened)) {
 		put_unused_fd(fd);
 		fd = PTR_ERR(reopened);

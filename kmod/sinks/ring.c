@@ -152,8 +152,8 @@ static void ring_post(struct dep_instance *inst, struct dep_item *item,
 	const bool keep = item->mode & DEP_MODE_KEEP;
 	u16 ask;
 
-	if (!DEP_NO_FAST_PATH && likely(dep_ring_post_first(inst, item,
-							     events)))
+	if (!DEP_NO_FAST_PATH &&
+	    likely(dep_ring_post_first(inst, item, events)))
 		return;
 	if (unlikely(!(item->mode & DEP_MODE_TRUST))) {
 		ring_list(item, events, keep);
