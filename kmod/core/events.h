@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The events of poll(2), which are those of epoll_ctl(2) without the modes. */
+/* The events and the modes of epoll_ctl(2), and modes of our own. */
 #ifndef DEVEPOLL_EVENTS_H
 #define DEVEPOLL_EVENTS_H
 
@@ -12,5 +12,30 @@
 		       EPOLLNVAL | EPOLLRDNORM | EPOLLRDBAND | EPOLLWRNORM | \
 		       EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP))
 #define DEP_EVENTS_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
+
+/* Bits of dep_item.mode; the upper ones are those of epoll_ctl(2). */
+#define DEP_MODE_TELL_CLOSED	0x1U
+#define DEP_MODE_TRUST		0x2U
+#define DEP_MODE_CLOSED		0x4U
+#define DEP_MODE_STAY		0x8U
+/* dep_item.revents keeps what ->poll() answered: dep_file_consumes(). */
+#define DEP_MODE_KEEP		0x10U
+/* The file is a set of ours: dep_lone.nest. */
+#define DEP_MODE_NEST		0x20U
+/* Its set has a ring. */
+#define DEP_MODE_RING		0x40U
+/* Its file must be polled for all events: see dep_item_needs_poll(). */
+#define DEP_MODE_POLL		0x80U
+/* Of a change with DEP_MODE_EXCLUSIVE: it has unknown bits, and is refused. */
+#define DEP_MODE_ODD		0x100U
+#define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
+				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
+				 DEP_MODE_KEEP | DEP_MODE_NEST | \
+				 DEP_MODE_RING | DEP_MODE_POLL)
+/* What is so because of the file or the set, whatever a change asks for. */
+#define DEP_MODE_OF_FILE	(DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING)
+#define DEP_MODE_EDGE		((__force u32)EPOLLET)
+#define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
+#define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
 
 #endif /* DEVEPOLL_EVENTS_H */

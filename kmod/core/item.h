@@ -12,36 +12,12 @@
 #include <linux/poll.h>
 #include <linux/types.h>
 
+#include "core/events.h"
 #include "core/instance.h"
 
 struct dep_leaf;
 struct dep_nest;
 struct dep_watch;
-
-/* Bits of dep_item.mode; the upper ones are those of epoll_ctl(2). */
-#define DEP_MODE_TELL_CLOSED	0x1U
-#define DEP_MODE_TRUST		0x2U
-#define DEP_MODE_CLOSED		0x4U
-#define DEP_MODE_STAY		0x8U
-/* dep_item.revents keeps what ->poll() answered: dep_file_consumes(). */
-#define DEP_MODE_KEEP		0x10U
-/* The file is a set of ours: dep_lone.nest. */
-#define DEP_MODE_NEST		0x20U
-/* Its set has a ring. */
-#define DEP_MODE_RING		0x40U
-/* Its file must be polled for all events: see dep_item_needs_poll(). */
-#define DEP_MODE_POLL		0x80U
-/* Of a change with DEP_MODE_EXCLUSIVE: it has unknown bits, and is refused. */
-#define DEP_MODE_ODD		0x100U
-#define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
-				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
-				 DEP_MODE_KEEP | DEP_MODE_NEST | \
-				 DEP_MODE_RING | DEP_MODE_POLL)
-/* What is so because of the file or the set, whatever a change asks for. */
-#define DEP_MODE_OF_FILE	(DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING)
-#define DEP_MODE_EDGE		((__force u32)EPOLLET)
-#define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
-#define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
 
 /**
  * struct dep_extra - what a sink keeps for an item, outside the item

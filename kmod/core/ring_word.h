@@ -161,7 +161,7 @@ static __always_inline bool dep_ring_append(struct dep_ring *ring,
 	ring->items[nr] = item;
 	item->slot = nr;
 	WRITE_ONCE(item->pending, events);
-	/* Pairs with smp_rmb() in item_has_it(). */
+	/* Pairs with smp_rmb() in dep_watch_may_return(). */
 	smp_wmb();
 	WRITE_ONCE(item->snapshot, ring->gen);
 	return true;

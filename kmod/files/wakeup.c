@@ -8,6 +8,7 @@
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "core/watch.h"
+#include "files/early.h"
 #include "files/members.h"
 #include "files/wakeup.h"
 
@@ -61,15 +62,6 @@ static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, key);
 }
-
-/* What is known of an item whose file wakes us. */
-enum watch_item {
-	WATCH_ANY,
-	/* the only one of its file, in a set without a ring */
-	WATCH_ONE,
-	/* the only one of its file, in a set with a ring */
-	WATCH_RING,
-};
 
 /* As dep_item_is_listed_as_told(). */
 static __always_inline bool watch_lists(const struct dep_item *item,
@@ -237,51 +229,6 @@ void dep_watch_hand_over(struct dep_watch *watch)
 }
 
 /*
- * Are these events of an item in its slot of the ring?  If the program takes
- * them after we looked at the word, it looks at the file later still; if it
- * took them before, the word or the number of the set tells.
- */
-static __always_inline bool item_is_in_ring(const struct dep_item *item,
-					    const struct dep_instance *inst)
-{
-	const struct dep_ring *ring = dep_instance_ring(inst);
-
-	if (READ_ONCE(ring->expected) != (u64)atomic64_read(ring->word))
-		return false;
-	/* Pairs with smp_wmb() in dep_ring_switch(). */
-	smp_rmb();
-	return READ_ONCE(item->snapshot) == READ_ONCE(ring->gen);
-}
-
-/*
- * Is there nothing to do, since the item asks for no event of the key, or all
- * that it asks for are pending already and nobody is to be told?  Without L:
- * see the banner, Handshakes with the outside.  A trace shows everything.
- */
-static __always_inline bool item_has_it(const struct dep_item *item,
-					__poll_t key, enum watch_item kind)
-{
-	const u16 events = READ_ONCE(item->events) & (__force u16)key;
-	const struct dep_instance *inst = item->inst;
-
-	if (!events)
-		return (__force u16)key;
-	if (kind == WATCH_RING) {
-		if (!item_is_in_ring(item, inst))
-			return false;
-	} else if (READ_ONCE(item->snapshot) !=
-		   READ_ONCE(inst->pages.snapshot)) {
-		return false;
-	}
-	/* Pairs with smp_wmb() where a sink writes the two. */
-	smp_rmb();
-	if (events & ~READ_ONCE(item->pending))
-		return false;
-	return !READ_ONCE(inst->nr_waiters) && !READ_ONCE(inst->polled) &&
-	       !trace_devepoll_event_enabled();
-}
-
-/*
  * Is there one item, which is not exclusive?  Without W: an item that joins is
  * on the list before it polls the file, and one that leaves is not freed before
  * this wake function has returned (dep_watch_flush()).  Lists that are rotated
@@ -365,12 +312,12 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 		return watch_wake_all(watch, events);
 	/* An item joins a ring before it is on a watch, and never leaves it. */
 	if (READ_ONCE(only->mode) & DEP_MODE_RING) {
-		if (item_has_it(only, events, WATCH_RING))
+		if (dep_watch_may_return(only, events, WATCH_RING))
 			return 0;
 		if (likely(irqs_disabled()))
 			return watch_wake_ring(only, events);
 	} else {
-		if (item_has_it(only, events, WATCH_ONE))
+		if (dep_watch_may_return(only, events, WATCH_ONE))
 			return 0;
 		if (likely(irqs_disabled()))
 			return watch_wake_one(only, events);
