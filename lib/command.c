@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,21 +88,39 @@ static __attribute__((noreturn)) void run(char **argv)
 	    strerror(errno));
 }
 
+/* Says to the program where the report is, and how to recognize it. */
+static int tell_report(int fd, const struct report *report)
+{
+	char text[128];
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -1;
+	snprintf(text, sizeof(text), REPORT_FORMAT, getpid(), fd,
+		 major(st.st_dev), minor(st.st_dev), (uint64_t)st.st_ino,
+		 report->begun);
+	return setenv(REPORT_VARIABLE, text, 1);
+}
+
 /* Counters for the program, in a file of memory that has no name. */
 static struct report *make_report(void)
 {
+	int fd = memfd_create("devepoll-report",
+			      MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct report *report;
-	char name[64];
-	int fd = memfd_create("devepoll-report", MFD_CLOEXEC);
+	struct timespec now;
 
-	if (fd < 0 || ftruncate(fd, REPORT_SIZE))
+	if (fd < 0 || ftruncate(fd, REPORT_SIZE) ||
+	    fcntl(fd, F_ADD_SEALS, REPORT_SEALS))
 		die(EXIT_OWN, "memory for the report", strerror(errno));
 	report = mmap(NULL, REPORT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		      fd, 0);
 	if (report == MAP_FAILED)
 		die(EXIT_OWN, "memory for the report", strerror(errno));
-	snprintf(name, sizeof(name), "/proc/%d/fd/%d", getpid(), fd);
-	setenv(REPORT_VARIABLE, name, 1);
+	clock_gettime(CLOCK_REALTIME, &now);
+	report->begun = now.tv_sec * 1000000000ULL + now.tv_nsec;
+	if (tell_report(fd, report))
+		die(EXIT_OWN, REPORT_VARIABLE, strerror(errno));
 	return report;
 }
 

@@ -4,11 +4,24 @@
  * program share, so that nothing is lost however a process ends.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "entry.h"
 #include "preload_report.h"
 #include "report.h"
+
+/* What the environment variable says; see REPORT_FORMAT. */
+struct told {
+	char name[64];
+	uint64_t major;
+	uint64_t minor;
+	uint64_t inode;
+	uint64_t begun;
+};
 
 /* Counts that nobody reads, if there is no report. */
 static struct report nowhere;
@@ -19,21 +32,103 @@ static void add(report_counter *counter, uint64_t count)
 	atomic_fetch_add_explicit(counter, count, memory_order_relaxed);
 }
 
+static uint64_t hexadecimal(const char **text)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *digit;
+	uint64_t number = 0;
+
+	for (; **text && (digit = strchr(digits, **text)); ++*text)
+		number = number << 4 | (digit - digits);
+	return number;
+}
+
+static bool read_variable(const char *text, struct told *told)
+{
+	uint64_t *numbers[] = {
+		&told->major, &told->minor, &told->inode, &told->begun,
+	};
+	size_t i, len = strcspn(text, " ");
+
+	if (len >= sizeof(told->name))
+		return false;
+	memcpy(told->name, text, len);
+	told->name[len] = '\0';
+	text += len;
+	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		if (*text++ != ' ')
+			return false;
+		*numbers[i] = hexadecimal(&text);
+	}
+	return !*text;
+}
+
+static int open_path(const char *name, int flags)
+{
+	return raw_call(SYS_openat, AT_FDCWD, (long)name, flags | O_CLOEXEC, 0,
+			0, 0);
+}
+
+static bool is_told(int fd, const struct told *told)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       st.st_size == REPORT_SIZE && st.st_ino == told->inode &&
+	       major(st.st_dev) == told->major &&
+	       minor(st.st_dev) == told->minor;
+}
+
+/*
+ * Opens the file of the report, and no other: that could break a lease, or stop
+ * a program from being run.
+ */
+static int open_told(const struct told *told)
+{
+	int fd, path = open_path(told->name, O_PATH);
+	char name[64];
+
+	if (path < 0)
+		return path;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
+	fd = is_told(path, told) ? open_path(name, O_RDWR | O_NONBLOCK |
+					     O_NOCTTY) : -ESTALE;
+	raw_call(SYS_close, path, 0, 0, 0, 0, 0);
+	return fd;
+}
+
+/* A mapping of memory that nobody can take away; NULL if it is not that. */
+static struct report *map_told(int fd, const struct told *told)
+{
+	long seals = raw_call(SYS_fcntl, fd, F_GET_SEALS, 0, 0, 0, 0);
+	struct report *map;
+	int err;
+
+	if (seals < 0 || (seals & REPORT_SEALS) != REPORT_SEALS)
+		return NULL;
+	map = raw_map(NULL, REPORT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      fd, 0, &err);
+	if (map && map->begun != told->begun) {
+		raw_unmap(map, REPORT_SIZE);
+		map = NULL;
+	}
+	return map;
+}
+
 /* Runs before the program; a child of fork(2) inherits the mapping. */
 static __attribute__((constructor)) void begin(void)
 {
-	const char *name = secure_getenv(REPORT_VARIABLE);
+	const char *variable = secure_getenv(REPORT_VARIABLE);
 	struct report *map;
-	int fd, err;
+	struct told told;
+	int fd;
 
-	if (!name)
+	if (!variable || !read_variable(variable, &told))
 		return;
-	fd = raw_call(SYS_openat, AT_FDCWD, (long)name, O_RDWR | O_CLOEXEC, 0,
-		      0, 0);
+	fd = open_told(&told);
 	if (fd < 0)
 		return;
-	map = raw_map(NULL, REPORT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      fd, 0, &err);
+	map = map_told(fd, &told);
 	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
 	if (!map)
 		return;

@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
  * The counters that devepoll(1) shares with the processes of the program that
- * it runs with --report: a page of memory.  The name of its file is in the
- * environment variable DEVEPOLL_REPORT.  The layout is the same for 32 bits.
+ * it runs with --report: a page of memory, which has the same layout for 32
+ * bits.
+ *
+ * The environment variable DEVEPOLL_REPORT has the name of the file, and by
+ * what it is recognized: the name has a PID in it, so it is that of another
+ * file once devepoll(1) has ended, or in another PID namespace.
  */
 #ifndef DEVEPOLL_REPORT_H
 #define DEVEPOLL_REPORT_H
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 #define REPORT_VARIABLE	"DEVEPOLL_REPORT"
+/* The name; the device, as major and minor; the inode; report.begun */
+#define REPORT_FORMAT	"/proc/%d/fd/%d %x %x %" PRIx64 " %" PRIx64
 #define REPORT_SIZE	4096
+/* Of the file: nobody can take away memory that is mapped. */
+#define REPORT_SEALS	(F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define REPORT_REASONS	8
 
 typedef _Atomic uint64_t report_counter __attribute__((aligned(8)));
@@ -42,6 +52,7 @@ struct report_calls {
 
 /**
  * struct report - all that is counted
+ * @begun: when devepoll(1) made it, in nanoseconds
  * @processes: processes that loaded the library, each execve(2) anew
  * @device: calls on the device
  * @epoll: calls on epoll
@@ -52,6 +63,7 @@ struct report_calls {
  * @no_ring: why instances have no ring
  */
 struct report {
+	uint64_t begun __attribute__((aligned(8)));
 	report_counter processes;
 	struct report_calls device;
 	struct report_calls epoll;

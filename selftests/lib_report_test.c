@@ -4,9 +4,6 @@
  * device.  This program, started with a word after "--go-on", does what the
  * word says.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +22,7 @@
 #include "fadvise_filter.h"
 #include "fadvise_param.h"
 #include "helpers.h"
+#include "lib_command.h"
 #include "other_node.h"
 
 #define WAITS		10
@@ -98,83 +96,6 @@ static __attribute__((constructor)) void begin(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "--go-on"))
 		_exit(go_on(argv[2]));
 	unsetenv("DEVEPOLL_RING");
-}
-
-/* The path of this program; /proc/self/exe is another one in devepoll. */
-static char *own_path(void)
-{
-	static char path[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	path[len < 0 ? 0 : len] = '\0';
-	return path;
-}
-
-/* The program under test lies where the library was built. */
-static char *command(void)
-{
-	static char path[PATH_MAX];
-	const char *own = own_path();
-	int dir = strrchr(own, '/') + 1 - own;
-
-	snprintf(path, sizeof(path), "%.*s%sdevepoll", dir, own,
-		 PRELOAD_FROM_HERE);
-	return path;
-}
-
-static char report[4096];
-/* Whether devepoll is started by a program that ignores SIGCHLD. */
-static bool ignores_children;
-
-/* Runs devepoll; the exit status of the program, and what was said in report */
-static int run(const char *option, char *program, char *word)
-{
-	char *const argv[] = {
-		command(), "--report", (char *)option, program,
-		word ? "--go-on" : NULL, word, NULL,
-	};
-	size_t used = 0;
-	ssize_t len;
-	int fds[2];
-	pid_t child;
-
-	if (pipe(fds))
-		return -errno;
-	child = fork();
-	if (!child) {
-		if (ignores_children)
-			signal(SIGCHLD, SIG_IGN);
-		dup2(fds[1], STDERR_FILENO);
-		close(fds[0]);
-		close(fds[1]);
-		execv(argv[0], argv);
-		_exit(99);
-	}
-	close(fds[1]);
-	while ((len = read(fds[0], report + used,
-			   sizeof(report) - 1 - used)) > 0)
-		used += len;
-	report[used] = '\0';
-	close(fds[0]);
-	return child < 0 ? -errno : reap(child);
-}
-
-static int run_word(const char *option, char *word)
-{
-	return run(option, own_path(), word);
-}
-
-static bool mentions(const char *text)
-{
-	return strstr(report, text);
-}
-
-static bool says(const char *text)
-{
-	if (mentions(text))
-		return true;
-	fprintf(stderr, "# \"%s\" is not in: %s", text, report);
-	return false;
 }
 
 /* The program succeeds, and each of the texts is in the report. */
