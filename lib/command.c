@@ -29,6 +29,11 @@
 #define EXIT_NOT_RUN	126
 #define EXIT_NOT_FOUND	127
 
+/* Between two looks at the program's fds, in ns; and how much to rest. */
+#define FIRST_PAUSE	10000000LL
+#define LAST_PAUSE	640000000LL
+#define PAUSE_PER_LOOK	50
+
 static const char usage[] =
 "usage: devepoll [OPTION...] PROGRAM [ARGUMENT...]\n"
 "\n"
@@ -124,29 +129,50 @@ static struct report *make_report(void)
 	return report;
 }
 
-/*
- * Waits for the program, passes signals on to it, and looks now and then for
- * instances that it made without the library.
- */
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* Looks for instances that the program made without the library; in ns. */
+static int64_t look(pid_t child, struct outcome *outcome)
+{
+	const int64_t begin = now_ns();
+	unsigned int seen = command_count_eventpolls(child);
+
+	if (seen > outcome->eventpolls)
+		outcome->eventpolls = seen;
+	return now_ns() - begin;
+}
+
+/* Waits for the program, passes signals on to it, and looks now and then. */
 static int attend(pid_t child, const sigset_t *signals,
 		  struct outcome *outcome)
 {
-	struct timespec pause = { .tv_nsec = 10000000 };
-	unsigned int seen;
+	int64_t took, usual = FIRST_PAUSE, pause = usual;
+	struct timespec time;
 	int sig, status;
 
 	for (;;) {
-		sig = sigtimedwait(signals, NULL, &pause);
+		time.tv_sec = pause / 1000000000;
+		time.tv_nsec = pause % 1000000000;
+		sig = sigtimedwait(signals, NULL, &time);
 		if (sig == SIGTERM || sig == SIGHUP)
 			kill(child, sig);
-		seen = command_count_eventpolls(child);
-		if (seen > outcome->eventpolls)
-			outcome->eventpolls = seen;
 		if (waitpid(child, &status, WNOHANG) == child)
 			return status;
+		if (sig >= 0)
+			continue;
 		/* At first often, for programs that end soon. */
-		if (sig < 0 && pause.tv_nsec < 640000000)
-			pause.tv_nsec *= 2;
+		if (usual < LAST_PAUSE)
+			usual *= 2;
+		/* A look at many fds takes long. */
+		took = look(child, outcome);
+		pause = usual > PAUSE_PER_LOOK * took ? usual :
+							PAUSE_PER_LOOK * took;
 	}
 }
 
