@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -185,6 +186,8 @@ static __attribute__((noreturn)) void end_as(int status)
 		signal(WTERMSIG(status), SIG_DFL);
 		sigfillset(&all);
 		sigprocmask(SIG_UNBLOCK, &all, NULL);
+		/* A core dump of ours could take the place of its own. */
+		prctl(PR_SET_DUMPABLE, 0);
 		raise(WTERMSIG(status));
 		exit(128 + WTERMSIG(status));
 	}

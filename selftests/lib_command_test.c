@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -16,6 +17,7 @@
 
 #include "helpers.h"
 #include "lib_command.h"
+#include "other_node.h"
 
 /* --- A report that is over --- */
 
@@ -156,6 +158,8 @@ static int hold_many_files(void)
 
 static int go_on(const char *word)
 {
+	if (!strcmp(word, "crash"))
+		return raise(SIGSEGV);
 	if (!strcmp(word, "many-files"))
 		return hold_many_files();
 	if (!strncmp(word, "meet-", 5))
@@ -180,6 +184,37 @@ TEST(file_that_took_the_place_of_the_report_is_left_alone)
 TEST(looks_at_many_files_are_rare)
 {
 	EXPECT_EQ(0, run_word("--trust", "many-files"));
+}
+
+/* Whether it left one. */
+static bool dumps_core(int status)
+{
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV &&
+	       WCOREDUMP(status);
+}
+
+TEST(core_dump_of_the_program_is_the_only_one)
+{
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	char *const argv[] = {
+		"devepoll", "--report", own_path(), "--go-on", "crash", NULL,
+	};
+	int status;
+	pid_t child;
+
+	/* A folder that vanishes. */
+	ASSERT_EQ(0, other_node(-1, 0));
+	ASSERT_EQ(0, chdir("/dev"));
+	ASSERT_EQ(0, setrlimit(RLIMIT_CORE, &all));
+	child = fork();
+	if (!child)
+		_exit(raise(SIGSEGV));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	if (!dumps_core(status))
+		SKIP(return, "there are no core dumps");
+	status = run_devepoll(argv);
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	EXPECT_FALSE(dumps_core(status));
 }
 
 TEST_HARNESS_MAIN
