@@ -194,11 +194,11 @@ static __attribute__((noreturn)) void end_as(int status)
 	exit(WEXITSTATUS(status));
 }
 
-static __attribute__((noreturn)) void run_and_report(char **argv,
-						     const char *file)
+static __attribute__((noreturn)) void
+run_and_report(char **argv, const char *file, enum reach reach)
 {
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
-	struct outcome outcome = { .name = argv[0] };
+	struct outcome outcome = { .name = argv[0], .reach = reach };
 	FILE *out = file ? fopen(file, "we") : stderr;
 	struct sigaction inherited;
 	sigset_t signals, before;
@@ -208,7 +208,6 @@ static __attribute__((noreturn)) void run_and_report(char **argv,
 	if (!out)
 		die(EXIT_OWN, file, strerror(errno));
 	outcome.report = make_report();
-	outcome.reach = command_reach(argv[0]);
 
 	/* A terminal sends its signals to the program as well. */
 	sigemptyset(&signals);
@@ -249,6 +248,7 @@ int main(int argc, char **argv)
 	};
 	const char *file = NULL;
 	int option, report = 0;
+	enum reach reach;
 
 	/* Options after the program are its own. */
 	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
@@ -278,8 +278,13 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		die(EXIT_OWN, "no program", "try devepoll --help");
-	preload(report ? PRELOAD_REPORT : PRELOAD);
+	reach = command_reach(argv[optind]);
+	if (reach != REACH_OTHER_LIBC)
+		preload(report ? PRELOAD_REPORT : PRELOAD);
+	else if (!report)
+		fprintf(stderr, "devepoll: %s runs without the library: %s\n",
+			argv[optind], WHY_OTHER_LIBC);
 	if (report)
-		run_and_report(argv + optind, file);
+		run_and_report(argv + optind, file, reach);
 	run(argv + optind);
 }

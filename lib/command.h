@@ -14,6 +14,7 @@ enum reach {
 	REACH_YES,
 	REACH_STATIC,
 	REACH_OTHER_BITS,
+	REACH_OTHER_LIBC,
 	REACH_PRIVILEGED,
 };
 
@@ -30,6 +31,8 @@ struct outcome {
 	unsigned int eventpolls;
 	const struct report *report;
 };
+
+#define WHY_OTHER_LIBC	"its C library is not glibc"
 
 enum reach command_reach(const char *program);
 unsigned int command_count_eventpolls(int pid);

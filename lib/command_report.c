@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,10 @@
 
 /* Scripts that name scripts. */
 #define MAX_SCRIPTS	4
+
+/* Of programs with the word size of this one. */
+typedef ElfW(Ehdr) elf_head;
+typedef ElfW(Phdr) elf_part;
 
 #define PLURAL(n)	((n) == 1 ? "" : "s")
 
@@ -45,35 +50,49 @@ static bool find_program(const char *name, char *path, size_t size)
 	return false;
 }
 
-/* Does the program ask for a dynamic linker?  Both layouts of ELF have it. */
-static bool has_linker(int fd, const Elf64_Ehdr *head)
+/* The library needs glibc; other dynamic linkers would start no program. */
+static bool is_linker_of_glibc(int fd, const elf_part *interp)
 {
-	Elf64_Phdr phdr;
+	char path[PATH_MAX] = "";
+	const char *name = path;
+
+	if (interp->p_filesz < sizeof(path) &&
+	    pread(fd, path, interp->p_filesz, interp->p_offset) > 0 &&
+	    strrchr(path, '/'))
+		name = strrchr(path, '/') + 1;
+	/* The second name is that of the Linux Standard Base. */
+	return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-lsb", 6);
+}
+
+static enum reach reach_by_linker(int fd, const elf_head *head)
+{
+	elf_part phdr;
 	int i;
 
 	for (i = 0; i < head->e_phnum; i++) {
 		if (pread(fd, &phdr, sizeof(phdr),
 			  head->e_phoff + i * sizeof(phdr)) != sizeof(phdr))
-			return true;
+			return REACH_YES;
 		if (phdr.p_type == PT_INTERP)
-			return true;
+			return is_linker_of_glibc(fd, &phdr) ?
+				REACH_YES : REACH_OTHER_LIBC;
 	}
-	return false;
+	return REACH_STATIC;
 }
 
-static enum reach reach_elf(int fd, const Elf64_Ehdr *head)
+static enum reach reach_elf(int fd, const elf_head *head)
 {
 	const unsigned char bits = sizeof(long) == 8 ? ELFCLASS64 : ELFCLASS32;
+	enum reach reach;
 	struct stat st;
 
 	if (head->e_ident[EI_CLASS] != bits)
 		return REACH_OTHER_BITS;
-	if (bits == ELFCLASS64 && !has_linker(fd, head))
-		return REACH_STATIC;
-	if (!fstat(fd, &st) && st.st_mode & (S_ISUID | S_ISGID) &&
-	    geteuid() != st.st_uid)
-		return REACH_PRIVILEGED;
-	return REACH_YES;
+	reach = reach_by_linker(fd, head);
+	if (reach == REACH_YES && !fstat(fd, &st) &&
+	    st.st_mode & (S_ISUID | S_ISGID) && geteuid() != st.st_uid)
+		reach = REACH_PRIVILEGED;
+	return reach;
 }
 
 /**
@@ -87,7 +106,7 @@ enum reach command_reach(const char *program)
 	enum reach reach = REACH_YES;
 	char path[PATH_MAX];
 	union {
-		Elf64_Ehdr elf;
+		elf_head elf;
 		char text[PATH_MAX];
 	} head;
 	bool script = find_program(program, path, sizeof(path));
@@ -256,6 +275,9 @@ static void say_unseen(FILE *out, const struct outcome *outcome)
 		break;
 	case REACH_OTHER_BITS:
 		why = "it needs the library of another word size";
+		break;
+	case REACH_OTHER_LIBC:
+		why = WHY_OTHER_LIBC;
 		break;
 	case REACH_PRIVILEGED:
 		why = "it has more privileges than its caller";

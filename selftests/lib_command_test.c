@@ -4,12 +4,14 @@
  * program, started with a word after "--go-on", does what the word says.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -162,6 +164,8 @@ static int go_on(const char *word)
 		return raise(SIGSEGV);
 	if (!strcmp(word, "many-files"))
 		return hold_many_files();
+	if (!strcmp(word, "without-library"))
+		return !!getenv("LD_PRELOAD");
 	if (!strncmp(word, "meet-", 5))
 		return meet_another_file(atoi(word + 5));
 	return strcmp(word, "nothing") != 0;
@@ -215,6 +219,56 @@ TEST(core_dump_of_the_program_is_the_only_one)
 	status = run_devepoll(argv);
 	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 	EXPECT_FALSE(dumps_core(status));
+}
+
+/* --- A program whose C library is another one --- */
+
+#define OTHER_LINKER	"/dev/ld-other"
+
+/* Copies this program, but for the name of its dynamic linker; 0 or -1. */
+static int copy_with_other_linker(const char *copy)
+{
+	size_t size, len = strlen(OTHER_LINKER) + 1;
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int to = open(copy, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	char *bytes, *name, *linker;
+	struct stat st;
+
+	if (fstat(from, &st))
+		return -1;
+	size = st.st_size;
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, from, 0);
+	close(from);
+	if (bytes == MAP_FAILED)
+		return -1;
+	name = memmem(bytes, size, "/ld-linux", 9);
+	while (name && name > bytes && name[-1])
+		name--;
+	linker = name ? strdup(name) : NULL;
+	if (!linker || strlen(linker) < len ||
+	    symlink(linker, OTHER_LINKER))
+		return -1;
+	memcpy(name, OTHER_LINKER, len);
+	if (write(to, bytes, size) != st.st_size)
+		return -1;
+	return close(to);
+}
+
+TEST(program_of_another_c_library_runs_without_the_library)
+{
+	char *copy = "/dev/program";
+	char *const argv[] = {
+		"devepoll", copy, "--go-on", "without-library", NULL,
+	};
+
+	ASSERT_EQ(0, other_node(-1, 0));
+	ASSERT_EQ(0, copy_with_other_linker(copy));
+	unsetenv("LD_PRELOAD");
+	EXPECT_EQ(0, run_devepoll(argv));
+	EXPECT_TRUE(says("devepoll: /dev/program runs without the library: "));
+	EXPECT_TRUE(says(": its C library is not glibc\n"));
+	EXPECT_EQ(0, run("--trust", copy, "without-library"));
+	EXPECT_TRUE(says("not reach the program: its C library is not glibc"));
 }
 
 TEST_HARNESS_MAIN
