@@ -4,32 +4,23 @@
  * canceled by nobody but itself, so its waits need not look whether it was, as
  * long as it has not called this function.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "preload.h"
-
-static int (*_Atomic of_libc)(pthread_t thread);
-
-/*
- * Before the program runs: dlsym(3) takes a lock, which a thread may hold that
- * waits for the one to be canceled.
- */
-static __attribute__((constructor)) void find_it(void)
-{
-	of_libc = dlsym(RTLD_NEXT, "pthread_cancel");
-}
+#include "preload_next.h"
 
 int pthread_cancel(pthread_t thread)
 {
+	struct preload_next *next = &devepoll_preload_next;
+
 	/* Other constructors may call this first. */
-	if (!of_libc)
-		find_it();
-	if (!of_libc)
+	if (!next->pthread_cancel)
+		devepoll_preload_find_next();
+	if (!next->pthread_cancel)
 		return ENOSYS;
 	atomic_store_explicit(&devepoll_preload_cancels, true,
 			      memory_order_relaxed);
-	return of_libc(thread);
+	return next->pthread_cancel(thread);
 }

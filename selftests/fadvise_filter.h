@@ -19,14 +19,14 @@
 #define SYS_FADVISE	SYS_fadvise64_64
 #endif
 
-/* A filter of system calls that makes one of them fail. */
-static inline int refuse_call(unsigned int nr, int error)
+/* A filter of system calls that does this with one of them; 0 or -errno. */
+static inline int filter_call(unsigned int nr, unsigned int action)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { .len = 4, .filter = filter };
@@ -35,6 +35,12 @@ static inline int refuse_call(unsigned int nr, int error)
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		return -errno;
 	return 0;
+}
+
+/* Makes it fail. */
+static inline int refuse_call(unsigned int nr, int error)
+{
+	return filter_call(nr, SECCOMP_RET_ERRNO | error);
 }
 
 static inline int refuse_fadvise(int error)

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libdevepoll-preload.so: what it leaves to the C library, or does as that
+ * does.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "fadvise_filter.h"
+#include "helpers.h"
+#include "preloaded.h"
+
+#ifdef __LP64__
+#define REG_RESULT	REG_RAX
+#else
+#define REG_RESULT	REG_EAX
+#endif
+
+/* --- Functions of the C library that are called --- */
+
+static volatile sig_atomic_t traps;
+static void *volatile trapped;
+
+/* Notes where the call was made, which then has done nothing and succeeds. */
+static void note_call(int signo, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	(void)signo;
+	traps++;
+	trapped = info->si_call_addr;
+	uc->uc_mcontext.gregs[REG_RESULT] = 0;
+}
+
+/* From here on, this call raises SIGSYS; 0 or -errno. */
+static int trap_call(unsigned int nr)
+{
+	struct sigaction action = {
+		.sa_sigaction = note_call,
+		.sa_flags = SA_SIGINFO,
+	};
+
+	if (sigaction(SIGSYS, &action, NULL))
+		return -errno;
+	return filter_call(nr, SECCOMP_RET_TRAP);
+}
+
+/* On i386, the C library makes its calls in the vDSO. */
+static bool was_trapped_outside_of_preload(void)
+{
+	Dl_info where;
+
+	return traps == 1 && (!dladdr(trapped, &where) ||
+			      !strstr(where.dli_fname, "libdevepoll"));
+}
+
+FIXTURE(call) {
+	int epoll;
+};
+
+FIXTURE_VARIANT(call)
+{
+	unsigned int nr;
+	int (*call)(int fd);
+};
+
+#define CALL(name, number)						\
+	FIXTURE_VARIANT_ADD(call, name) {				\
+		.nr = number,						\
+		.call = by_##name,					\
+	}
+
+static int by_close(int fd)
+{
+	return close(fd);
+}
+
+static int by_dup2(int fd)
+{
+	return dup2(fd, 100);
+}
+
+static int by_dup3(int fd)
+{
+	return dup3(fd, 100, 0);
+}
+
+static int by_close_range(int fd)
+{
+	return close_range(fd, fd, 0);
+}
+
+static int by_closefrom(int fd)
+{
+	closefrom(fd);
+	return 0;
+}
+
+CALL(close, SYS_close);
+CALL(dup2, SYS_dup2);
+CALL(dup3, SYS_dup3);
+CALL(close_range, SYS_close_range);
+CALL(closefrom, SYS_close_range);
+
+FIXTURE_SETUP(call)
+{
+	self->epoll = epoll_by_libc();
+	ASSERT_TRUE(works(self->epoll));
+}
+
+FIXTURE_TEARDOWN(call)
+{
+}
+
+TEST_F(call, is_made_by_the_c_library)
+{
+	ASSERT_EQ(0, trap_call(variant->nr));
+	EXPECT_EQ(0, variant->call(self->epoll));
+	EXPECT_TRUE(was_trapped_outside_of_preload());
+}
+
+TEST_HARNESS_MAIN
