@@ -71,19 +71,23 @@ static long query_features(int fd)
 }
 
 /**
- * devepoll_entry_is_device() - check whether an fd is the device
+ * devepoll_entry_find_out() - find out whether an fd is the device
  * @fd: the fd
  *
  * If a system call filter refuses all requests, the device number decides.
  *
- * Return: true if it is; false if it is not, if the fd is not open, or if a
- * filter makes it impossible to find out.
+ * Return: 0 if it is, or
+ * -ENOTTY: it is another file;
+ * -EBADF: it is not open;
+ * -EPERM, -EACCES, -ENOSYS: a filter makes it impossible to find out.
  */
-bool devepoll_entry_is_device(int fd)
+long devepoll_entry_find_out(int fd)
 {
 	long ret = query_features(fd);
 
-	return is_refused(ret) ? has_device_number(fd) : !ret;
+	if (is_refused(ret))
+		return has_device_number(fd) ? 0 : ret;
+	return ret && ret != -EBADF ? -ENOTTY : ret;
 }
 
 static bool is_off_by_guess(void)

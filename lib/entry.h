@@ -177,7 +177,7 @@ static inline int64_t ns_of_ms(int ms)
 	return ms < 0 ? DEVEPOLL_FOREVER : (int64_t)ms * 1000000;
 }
 
-DEVEPOLL_HIDDEN bool devepoll_entry_is_device(int fd);
+DEVEPOLL_HIDDEN long devepoll_entry_find_out(int fd);
 DEVEPOLL_HIDDEN bool devepoll_entry_readable(const void *object, size_t size);
 DEVEPOLL_HIDDEN long devepoll_entry_request(int fd, unsigned int request,
 					    void *arg);
@@ -195,6 +195,12 @@ DEVEPOLL_HIDDEN long devepoll_entry_pwait(int epfd,
 					  const struct entry_wait *wait);
 DEVEPOLL_HIDDEN long
 devepoll_entry_timeout(const struct __kernel_timespec *timeout, int64_t *ns);
+
+/* False also if the fd is not open, or if nobody knows. */
+static inline bool devepoll_entry_is_device(int fd)
+{
+	return !devepoll_entry_find_out(fd);
+}
 
 static inline bool is_epoll_op(int op)
 {

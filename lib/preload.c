@@ -3,12 +3,12 @@
  * libdevepoll-preload.so: the epoll calls of a program, made on the device.
  *
  * This library keeps no list of its instances, except of those with a ring
- * (preload_ring.c), so fork, exec, dup and close need no care.  Instead, each
- * call tries the device first.  A file that is not the device fails this call
- * without any effect, and epoll fails its calls for the device in the same way.
- * A guess by fd number saves the first attempt for instances of epoll.  The
- * system calls bypass the C library, so they work before any constructor has
- * run, and whatever lock the caller holds.
+ * (preload_ring.c), so fork, exec, dup and close need no care.  Instead, a
+ * guess by fd number decides whether a call tries the device or epoll first.  A
+ * file that is not the device fails this call without any effect, and epoll
+ * fails its calls for the device in the same way.  If there is no guess, the
+ * library asks what the file is.  The system calls bypass the C library, so they
+ * work before any constructor has run, and whatever lock the caller holds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -101,58 +101,67 @@ long on_device(long nr, long a, long b, long c, long d, long e, long f)
 	}
 }
 
+/* The same for the paths that are not usual. */
+static __attribute_noinline__
+long on_device_again(long nr, long a, long b, long c, long d, long e, long f)
+{
+	long ret = on_device(nr, a, b, c, d, e, f);
+
+	if (ret == -ENOTTY)
+		preload_set_guess(a, FOUND_EPOLL);
+	return ret;
+}
+
+/* What the number refers to now; a filter may make this impossible. */
+static enum found find_out(int epfd)
+{
+	long err = devepoll_entry_find_out(epfd);
+
+	if (!err) {
+		preload_found_device(epfd);
+		return FOUND_DEVICE;
+	}
+	preload_set_guess(epfd, err == -ENOTTY ? FOUND_EPOLL : FOUND_NOTHING);
+	return err == -ENOTTY ? FOUND_EPOLL : FOUND_NOTHING;
+}
+
 /*
  * Did epoll fail because the file is the device?  Then the error is EINVAL,
  * unless the fd of a change is closed or does not support polling, which epoll
  * checks first.
  */
-static bool is_device_after_all(int epfd, long ret)
+static bool is_device_after_all(int epfd, enum found found, long ret)
 {
-	if (ret != -EINVAL && ret != -EBADF && ret != -EPERM)
-		return false;
-	/* A filter may make the check impossible, so drop the guess first. */
-	preload_set_guess(epfd, FOUND_NOTHING);
-	if (!devepoll_entry_is_device(epfd))
-		return false;
-	preload_found_device(epfd);
-	return true;
-}
-
-/* The file does not seem to be the device. */
-static long on_epoll(long nr, long a, long b, long c, long d, long e, long f)
-{
-	long ret = raw_call(nr, a, b, c, d, e, f);
-
-	if (is_device_after_all(a, ret))
-		return on_device(nr, a, b, c, d, e, f);
-	return ret;
+	if (found == FOUND_EPOLL)
+		return (ret == -EINVAL || ret == -EBADF || ret == -EPERM) &&
+		       find_out(epfd) == FOUND_DEVICE;
+	/* Nobody else could say it. */
+	if (ret >= 0)
+		preload_set_guess(epfd, FOUND_EPOLL);
+	return false;
 }
 
 /* The number is not known to refer to the device. */
 static __attribute_noinline__
 long on_other(long nr, long a, long b, long c, long d, long e, long f)
 {
+	enum found found = preload_guess(a);
 	long ret;
 
-	if (preload_guess(a) == FOUND_EPOLL)
-		return on_epoll(nr, a, b, c, d, e, f);
-	ret = on_device(nr, a, b, c, d, e, f);
-	if (ret == -ENOTTY) {
-		preload_set_guess(a, FOUND_EPOLL);
-		return on_epoll(nr, a, b, c, d, e, f);
+	if (found == FOUND_NOTHING)
+		found = find_out(a);
+	for (;;) {
+		if (found == FOUND_DEVICE) {
+			ret = on_device_again(nr, a, b, c, d, e, f);
+			if (ret != -ENOTTY)
+				return ret;
+			found = FOUND_EPOLL;
+		}
+		ret = raw_call(nr, a, b, c, d, e, f);
+		if (!is_device_after_all(a, found, ret))
+			return ret;
+		found = FOUND_DEVICE;
 	}
-	if (ret >= 0 || devepoll_entry_is_device(a)) {
-		preload_found_device(a);
-		return ret;
-	}
-	/*
-	 * The fd is not open, or a filter refused the requests, so the file may
-	 * be one of epoll: in either case epoll knows the right error.
-	 */
-	ret = raw_call(nr, a, b, c, d, e, f);
-	if (ret >= 0)
-		preload_set_guess(a, FOUND_EPOLL);
-	return ret;
 }
 
 static __always_inline

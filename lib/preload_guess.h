@@ -12,7 +12,7 @@
 #include "uring.h"
 
 enum found {
-	FOUND_NOTHING,
+	FOUND_NOTHING,		/* or nothing can be found out */
 	FOUND_DEVICE,
 	FOUND_EPOLL,
 };

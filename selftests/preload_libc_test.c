@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -124,6 +125,32 @@ TEST_F(call, is_made_by_the_c_library)
 	ASSERT_EQ(0, trap_call(variant->nr));
 	EXPECT_EQ(0, variant->call(self->epoll));
 	EXPECT_TRUE(was_trapped_outside_of_preload());
+}
+
+/* --- Sets of epoll --- */
+
+/* Calls that fail in each way that a set of the device could fail, too. */
+static bool fails_as_epoll_does(int epoll)
+{
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct epoll_event out;
+
+	return add(epoll, 999, EPOLLIN) == -EBADF &&
+	       add(epoll, epoll, EPOLLIN) == -EINVAL &&
+	       add(epoll, file, EPOLLIN) == -EPERM && !close(file) &&
+	       epoll_wait(epoll, &out, 0, 0) == -1 && errno == EINVAL;
+}
+
+TEST(set_of_epoll_that_failed_is_not_taken_for_the_device)
+{
+	int epoll = epoll_by_libc();
+
+	EXPECT_TRUE(works(epoll));
+	EXPECT_TRUE(fails_as_epoll_does(epoll));
+	ASSERT_EQ(0, trap_call(SYS_FADVISE));
+	ASSERT_EQ(0, trap_call(SYS_ioctl));
+	EXPECT_TRUE(works(epoll));
+	EXPECT_EQ(0, traps);
 }
 
 TEST_HARNESS_MAIN
