@@ -7,8 +7,9 @@
  * guess by fd number decides whether a call tries the device or epoll first.  A
  * file that is not the device fails this call without any effect, and epoll
  * fails its calls for the device in the same way.  If there is no guess, the
- * library asks what the file is.  The system calls bypass the C library, so they
- * work before any constructor has run, and whatever lock the caller holds.
+ * library asks what the file is.  The system calls bypass the C library, so
+ * they work before any constructor has run, and whatever lock the caller holds;
+ * but for what the C library does in a way of its own (preload_next.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -101,9 +102,21 @@ long on_device(long nr, long a, long b, long c, long d, long e, long f)
 	}
 }
 
-/* The same for the paths that are not usual. */
-static __attribute_noinline__
-long on_device_again(long nr, long a, long b, long c, long d, long e, long f)
+/**
+ * devepoll_preload_on_device() - a call of epoll on the device alone
+ * @nr: as for devepoll_preload_call()
+ * @a: as for devepoll_preload_call()
+ * @b: as for devepoll_preload_call()
+ * @c: as for devepoll_preload_call()
+ * @d: as for devepoll_preload_call()
+ * @e: as for devepoll_preload_call()
+ * @f: as for devepoll_preload_call()
+ *
+ * Return: as devepoll_preload_call(), or
+ * -ENOTTY: the file is another one.
+ */
+long devepoll_preload_on_device(long nr, long a, long b, long c, long d, long e,
+				long f)
 {
 	long ret = on_device(nr, a, b, c, d, e, f);
 
@@ -112,8 +125,14 @@ long on_device_again(long nr, long a, long b, long c, long d, long e, long f)
 	return ret;
 }
 
-/* What the number refers to now; a filter may make this impossible. */
-static enum found find_out(int epfd)
+/**
+ * devepoll_preload_find_out() - find out what a number refers to now
+ * @epfd: the number
+ *
+ * Return: FOUND_NOTHING if it is not open, or if a filter of system calls makes
+ * it impossible to find out.
+ */
+enum found devepoll_preload_find_out(int epfd)
 {
 	long err = devepoll_entry_find_out(epfd);
 
@@ -125,43 +144,45 @@ static enum found find_out(int epfd)
 	return err == -ENOTTY ? FOUND_EPOLL : FOUND_NOTHING;
 }
 
-/*
- * Did epoll fail because the file is the device?  Then the error is EINVAL,
- * unless the fd of a change is closed or does not support polling, which epoll
- * checks first.
+/**
+ * devepoll_preload_correct() - learn from the result of a call of epoll
+ * @epfd: the instance
+ * @found: what it was taken for; not FOUND_DEVICE
+ * @ret: what the call returned
+ *
+ * Return: FOUND_DEVICE if epoll failed because the file is the device.  Then
+ * the error is EINVAL, unless the fd of a change is closed or does not support
+ * polling, which epoll checks first.
  */
-static bool is_device_after_all(int epfd, enum found found, long ret)
+enum found devepoll_preload_correct(int epfd, enum found found, long ret)
 {
-	if (found == FOUND_EPOLL)
-		return (ret == -EINVAL || ret == -EBADF || ret == -EPERM) &&
-		       find_out(epfd) == FOUND_DEVICE;
-	/* Nobody else could say it. */
-	if (ret >= 0)
+	/* If a filter lets nobody ask, this is the only way to know. */
+	if (found == FOUND_NOTHING && ret >= 0)
 		preload_set_guess(epfd, FOUND_EPOLL);
-	return false;
+	if (found == FOUND_NOTHING ||
+	    (ret != -EINVAL && ret != -EBADF && ret != -EPERM))
+		return FOUND_EPOLL;
+	return devepoll_preload_find_out(epfd);
 }
 
 /* The number is not known to refer to the device. */
 static __attribute_noinline__
 long on_other(long nr, long a, long b, long c, long d, long e, long f)
 {
-	enum found found = preload_guess(a);
+	enum found found = preload_found(a);
 	long ret;
 
-	if (found == FOUND_NOTHING)
-		found = find_out(a);
-	for (;;) {
+	do {
 		if (found == FOUND_DEVICE) {
-			ret = on_device_again(nr, a, b, c, d, e, f);
+			ret = devepoll_preload_on_device(nr, a, b, c, d, e, f);
 			if (ret != -ENOTTY)
 				return ret;
 			found = FOUND_EPOLL;
 		}
 		ret = raw_call(nr, a, b, c, d, e, f);
-		if (!is_device_after_all(a, found, ret))
-			return ret;
-		found = FOUND_DEVICE;
-	}
+		found = devepoll_preload_correct(a, found, ret);
+	} while (found == FOUND_DEVICE);
+	return ret;
 }
 
 static __always_inline

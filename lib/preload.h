@@ -14,6 +14,8 @@
 DEVEPOLL_HIDDEN long devepoll_preload_create(int flags);
 DEVEPOLL_HIDDEN long devepoll_preload_call(long nr, long a, long b, long c,
 					   long d, long e, long f);
+DEVEPOLL_HIDDEN long devepoll_preload_on_device(long nr, long a, long b, long c,
+						long d, long e, long f);
 
 /* Has a thread of this process been canceled? */
 extern DEVEPOLL_HIDDEN atomic_bool devepoll_preload_cancels;

@@ -39,6 +39,20 @@ static inline void preload_set_guess(int epfd, enum found found)
 			      memory_order_relaxed);
 }
 
+DEVEPOLL_HIDDEN enum found devepoll_preload_find_out(int epfd);
+DEVEPOLL_HIDDEN enum found devepoll_preload_correct(int epfd, enum found found,
+						    long ret);
+
+/* The guess, or what there is to be found out. */
+static inline enum found preload_found(int epfd)
+{
+	enum found found = preload_guess(epfd);
+
+	if (__builtin_expect(found == FOUND_NOTHING, 0))
+		found = devepoll_preload_find_out(epfd);
+	return found;
+}
+
 /* It was opened here, inherited over execve(2), or received by a socket. */
 static inline void preload_found_device(int epfd)
 {

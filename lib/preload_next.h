@@ -2,6 +2,8 @@
 /*
  * Functions that the preload library replaces, and also calls: those of the C
  * library, or of a library that comes after this one, such as a sanitizer's.
+ * Close and the waits on instances of epoll are cancellation points, and since
+ * glibc 2.41 only the C library can tell whether a call has taken effect.
  */
 #ifndef DEVEPOLL_PRELOAD_NEXT_H
 #define DEVEPOLL_PRELOAD_NEXT_H

@@ -7,6 +7,7 @@
 #include "entry.h"
 #include "preload.h"
 #include "preload_guess.h"
+#include "preload_next.h"
 #include "preload_report.h"
 #include "preload_ring.h"
 #include "ring_wait.h"
@@ -21,47 +22,139 @@ static int waited(int epfd, struct epoll_event *events, long ret)
 	return syscall_result(ret);
 }
 
+/*
+ * A wait on an instance of epoll, by the C library's function, so that it can
+ * be canceled in the same way as without this library.
+ */
+static __attribute_noinline__
+long wait_on_epoll(long nr, int epfd, struct epoll_event *events, int maxevents,
+		   long timeout, const sigset_t *sigmask)
+{
+	struct preload_next *next = &devepoll_preload_next;
+	long ret;
+	int type;
+
+	if (nr == SYS_epoll_wait && next->epoll_wait) {
+		ret = next->epoll_wait(epfd, events, maxevents, timeout);
+	} else if (nr == SYS_epoll_pwait && next->epoll_pwait) {
+		ret = next->epoll_pwait(epfd, events, maxevents, timeout,
+					sigmask);
+	} else if (nr == SYS_epoll_pwait2 && next->epoll_pwait2) {
+		ret = next->epoll_pwait2(epfd, events, maxevents,
+					 (const void *)timeout, sigmask);
+	} else {
+		type = cancel_begin(true);
+		ret = raw_call(nr, epfd, (long)events, maxevents, timeout,
+			       (long)sigmask, KERNEL_SIGSET_SIZE);
+		cancel_end(type);
+		return ret;
+	}
+	return ret < 0 ? -errno : ret;
+}
+
+/* A wait by system call, whatever the file is. */
+static __always_inline
+int wait_somehow(long nr, int epfd, struct epoll_event *events, int maxevents,
+		 long timeout, const sigset_t *sigmask)
+{
+	const bool sleeps = nr == SYS_epoll_pwait2 || (int)timeout;
+	enum found found = preload_found(epfd);
+	long ret;
+	int type;
+
+	do {
+		if (found == FOUND_DEVICE) {
+			type = cancel_begin(sleeps);
+			ret = devepoll_preload_on_device(nr, epfd, (long)events,
+							 maxevents, timeout,
+							 (long)sigmask,
+							 KERNEL_SIGSET_SIZE);
+			cancel_end(type);
+			if (ret != -ENOTTY)
+				break;
+			found = FOUND_EPOLL;
+		}
+		ret = wait_on_epoll(nr, epfd, events, maxevents, timeout,
+				    sigmask);
+		found = devepoll_preload_correct(epfd, found, ret);
+	} while (found == FOUND_DEVICE);
+	if (REPORTING)
+		devepoll_report_call(nr, found == FOUND_DEVICE, ret);
+	return waited(epfd, events, ret);
+}
+
 static __attribute_noinline__
 int wait_by_call(int epfd, struct epoll_event *events, int maxevents,
 		 int timeout)
 {
-	int type = cancel_begin(timeout != 0);
-	long ret = devepoll_preload_call(SYS_epoll_wait, epfd, (long)events,
-					 maxevents, timeout, 0, 0);
-
-	cancel_end(type);
-	return waited(epfd, events, ret);
+	return wait_somehow(SYS_epoll_wait, epfd, events, maxevents, timeout,
+			    NULL);
 }
 
-/* Ends a wait on what seemed to be the device. */
 static __attribute_noinline__
-int wait_failed(long ret, int epfd, struct epoll_event *events, uint64_t length)
+int pwait_by_call(int epfd, struct epoll_event *events, int maxevents,
+		  int timeout, const sigset_t *sigmask)
+{
+	return wait_somehow(SYS_epoll_pwait, epfd, events, maxevents, timeout,
+			    sigmask);
+}
+
+/*
+ * The usual waits, on what seems to be the device and without a signal mask.
+ * There is one of each for epoll_wait() and one for epoll_pwait(): if the file
+ * is one of epoll, its call has to be the one that the program made.
+ */
+
+/* Ends a wait that failed. */
+static __always_inline
+int failed(long nr, long ret, int epfd, struct epoll_event *events,
+	   uint64_t length)
 {
 	int maxevents = length >> 32, timeout = (int)length;
 	int type = cancel_begin(timeout != 0);
 
 	ret = devepoll_entry_wait_error(ret, epfd, events, maxevents, timeout);
-	if (ret == -ENOTTY) {
-		preload_set_guess(epfd, FOUND_EPOLL);
-		ret = devepoll_preload_call(SYS_epoll_wait, epfd, (long)events,
-					    maxevents, timeout, 0, 0);
-	}
 	cancel_end(type);
-	return waited(epfd, events, ret);
+	if (ret != -ENOTTY)
+		return waited(epfd, events, ret);
+	preload_set_guess(epfd, FOUND_EPOLL);
+	if (nr == SYS_epoll_wait)
+		return wait_by_call(epfd, events, maxevents, timeout);
+	return pwait_by_call(epfd, events, maxevents, timeout, NULL);
 }
 
-/*
- * A wait on the device that can't be canceled.  @length has what a failure
- * needs: nothing else is saved for that.
- */
-static inline __attribute__((always_inline))
-int wait_uncanceled(int epfd, struct epoll_event *events, uint64_t length)
+static __attribute_noinline__
+int wait_failed(long ret, int epfd, struct epoll_event *events, uint64_t length)
+{
+	return failed(SYS_epoll_wait, ret, epfd, events, length);
+}
+
+static __attribute_noinline__
+int pwait_failed(long ret, int epfd, struct epoll_event *events,
+		 uint64_t length)
+{
+	return failed(SYS_epoll_pwait, ret, epfd, events, length);
+}
+
+/* Ends a wait; @length has what a failure needs: nothing else is saved. */
+static __always_inline
+int ended(long nr, long ret, int epfd, struct epoll_event *events,
+	  uint64_t length)
+{
+	if (__builtin_expect(ret >= 0, 1))
+		return ret;
+	if (nr == SYS_epoll_wait)
+		return wait_failed(ret, epfd, events, length);
+	return pwait_failed(ret, epfd, events, length);
+}
+
+/* A wait that can't be canceled. */
+static __always_inline
+int uncanceled(long nr, int epfd, struct epoll_event *events, uint64_t length)
 {
 	long ret = fadvise_entry(epfd, events, length, DEVEPOLL_EPOLL_WAIT);
 
-	if (__builtin_expect(ret >= 0, 1))
-		return ret;
-	return wait_failed(ret, epfd, events, length);
+	return ended(nr, ret, epfd, events, length);
 }
 
 /* The same for one of several threads that does not sleep. */
@@ -69,24 +162,43 @@ static __attribute_noinline__
 int wait_briefly(int epfd, struct epoll_event *events, uint64_t length)
 {
 	pthread_testcancel();
-	return wait_uncanceled(epfd, events, length);
+	return uncanceled(SYS_epoll_wait, epfd, events, length);
+}
+
+static __attribute_noinline__
+int pwait_briefly(int epfd, struct epoll_event *events, uint64_t length)
+{
+	pthread_testcancel();
+	return uncanceled(SYS_epoll_pwait, epfd, events, length);
 }
 
 /* The same for one that may sleep. */
-static __attribute_noinline__
-int wait_among_others(int epfd, struct epoll_event *events, uint64_t length)
+static __always_inline
+int among_others(long nr, int epfd, struct epoll_event *events, uint64_t length)
 {
 	int type;
 	long ret;
 
-	if (!(int)length)
-		return wait_briefly(epfd, events, length);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
 	ret = fadvise_entry(epfd, events, length, DEVEPOLL_EPOLL_WAIT);
 	pthread_setcanceltype(type, NULL);
-	if (__builtin_expect(ret >= 0, 1))
-		return ret;
-	return wait_failed(ret, epfd, events, length);
+	return ended(nr, ret, epfd, events, length);
+}
+
+static __attribute_noinline__
+int wait_among_others(int epfd, struct epoll_event *events, uint64_t length)
+{
+	if (!(int)length)
+		return wait_briefly(epfd, events, length);
+	return among_others(SYS_epoll_wait, epfd, events, length);
+}
+
+static __attribute_noinline__
+int pwait_among_others(int epfd, struct epoll_event *events, uint64_t length)
+{
+	if (!(int)length)
+		return pwait_briefly(epfd, events, length);
+	return among_others(SYS_epoll_pwait, epfd, events, length);
 }
 
 /* Events that are in memory; -EAGAIN if a system call has to be made. */
@@ -207,24 +319,24 @@ int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
 	/* The usual case of wait_by_call(). */
 	length = DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout);
 	if (preload_is_uncanceled())
-		return wait_uncanceled(epfd, events, length);
+		return uncanceled(SYS_epoll_wait, epfd, events, length);
 	return wait_among_others(epfd, events, length);
 }
 
 int epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
 		int timeout, const sigset_t *sigmask)
 {
-	int type;
-	long ret;
+	struct preload_ring *ring = sigmask ? NULL : preload_ring_of(epfd);
+	uint64_t length;
 
-	if (!sigmask)
-		return epoll_wait(epfd, events, maxevents, timeout);
-	type = cancel_begin(timeout != 0);
-	ret = devepoll_preload_call(SYS_epoll_pwait, epfd, (long)events,
-				    maxevents, timeout, (long)sigmask,
-				    KERNEL_SIGSET_SIZE);
-	cancel_end(type);
-	return waited(epfd, events, ret);
+	if (ring)
+		return wait_with_ring(epfd, events, maxevents, timeout, ring);
+	if (REPORTING || sigmask || preload_guess(epfd) != FOUND_DEVICE)
+		return pwait_by_call(epfd, events, maxevents, timeout, sigmask);
+	length = DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout);
+	if (preload_is_uncanceled())
+		return uncanceled(SYS_epoll_pwait, epfd, events, length);
+	return pwait_among_others(epfd, events, length);
 }
 
 static int pwait2(int epfd, struct epoll_event *events, int maxevents,
@@ -234,18 +346,13 @@ static int pwait2(int epfd, struct epoll_event *events, int maxevents,
 	struct preload_ring *ring = sigmask ? NULL : preload_ring_of(epfd);
 	long ret = -EAGAIN;
 	int64_t ns;
-	int type;
 
 	if (ring && !devepoll_entry_timeout(timeout, &ns))
 		ret = take(ring, epfd, events, maxevents, ns != 0);
 	if (ret >= 0)
 		return ret;
-	type = cancel_begin(true);
-	ret = devepoll_preload_call(SYS_epoll_pwait2, epfd, (long)events,
-				    maxevents, (long)timeout, (long)sigmask,
-				    KERNEL_SIGSET_SIZE);
-	cancel_end(type);
-	return waited(epfd, events, ret);
+	return wait_somehow(SYS_epoll_pwait2, epfd, events, maxevents,
+			    (long)timeout, sigmask);
 }
 
 int epoll_pwait2(int epfd, struct epoll_event *events, int maxevents,

@@ -104,11 +104,46 @@ static int by_closefrom(int fd)
 	return 0;
 }
 
+static int by_epoll_wait(int fd)
+{
+	struct epoll_event out;
+
+	return epoll_wait(fd, &out, 1, -1);
+}
+
+static int by_epoll_pwait(int fd)
+{
+	struct epoll_event out;
+
+	return epoll_pwait(fd, &out, 1, -1, NULL);
+}
+
+static int by_epoll_pwait_with_mask(int fd)
+{
+	struct epoll_event out;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	return epoll_pwait(fd, &out, 1, -1, &mask);
+}
+
+static int by_epoll_pwait2(int fd)
+{
+	struct epoll_event out;
+
+	return epoll_pwait2(fd, &out, 1, NULL, NULL);
+}
+
 CALL(close, SYS_close);
 CALL(dup2, SYS_dup2);
 CALL(dup3, SYS_dup3);
 CALL(close_range, SYS_close_range);
 CALL(closefrom, SYS_close_range);
+/* Of a set of epoll. */
+CALL(epoll_wait, SYS_epoll_wait);
+CALL(epoll_pwait, SYS_epoll_pwait);
+CALL(epoll_pwait_with_mask, SYS_epoll_pwait);
+CALL(epoll_pwait2, SYS_epoll_pwait2);
 
 FIXTURE_SETUP(call)
 {
