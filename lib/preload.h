@@ -11,7 +11,7 @@
 
 #include "internal.h"
 
-DEVEPOLL_HIDDEN long devepoll_preload_create(int flags);
+DEVEPOLL_HIDDEN long devepoll_preload_create(long nr, int arg);
 DEVEPOLL_HIDDEN long devepoll_preload_call(long nr, long a, long b, long c,
 					   long d, long e, long f);
 DEVEPOLL_HIDDEN long devepoll_preload_on_device(long nr, long a, long b, long c,

@@ -15,17 +15,21 @@
 #include "preload_settings.h"
 
 /**
- * devepoll_preload_create() - epoll_create1(2)
- * @flags: as for epoll_create1(2)
+ * devepoll_preload_create() - epoll_create(2) or epoll_create1(2)
+ * @nr: the number of the system call
+ * @arg: its argument
  *
- * Return: as epoll_create1(2), with a negative errno, or an error of open(2).
+ * Epoll is asked by the same call: a filter may know only that.
+ *
+ * Return: as the call, with a negative errno, or an error of open(2).
  */
-long devepoll_preload_create(int flags)
+long devepoll_preload_create(long nr, int arg)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
+	const int flags = nr == SYS_epoll_create1 ? arg : 0;
 	long err, fd;
 
-	if (flags & ~EPOLL_CLOEXEC)
+	if (flags & ~EPOLL_CLOEXEC || (nr == SYS_epoll_create && arg <= 0))
 		return -EINVAL;
 	fd = devepoll_entry_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
 	if (fd >= 0) {
@@ -40,7 +44,7 @@ long devepoll_preload_create(int flags)
 	if (devepoll_setting(SETTING_NO_FALLBACK))
 		return err;
 
-	fd = raw_call(SYS_epoll_create1, flags, 0, 0, 0, 0, 0);
+	fd = raw_call(nr, arg, 0, 0, 0, 0, 0);
 	if (fd < 0)
 		return fd;
 	preload_set_guess(fd, FOUND_EPOLL);
@@ -52,12 +56,11 @@ long devepoll_preload_create(int flags)
 
 int epoll_create(int size)
 {
-	if (size <= 0)
-		return syscall_result(-EINVAL);
-	return syscall_result(devepoll_preload_create(0));
+	return syscall_result(devepoll_preload_create(SYS_epoll_create, size));
 }
 
 int epoll_create1(int flags)
 {
-	return syscall_result(devepoll_preload_create(flags));
+	return syscall_result(devepoll_preload_create(SYS_epoll_create1,
+						      flags));
 }

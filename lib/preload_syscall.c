@@ -24,9 +24,8 @@ static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 	case SYS_io_uring_register:
 		return devepoll_uring_register(a, b, (void *)c, d);
 	case SYS_epoll_create:
-		return (int)a > 0 ? devepoll_preload_create(0) : -EINVAL;
 	case SYS_epoll_create1:
-		return devepoll_preload_create(a);
+		return devepoll_preload_create(nr, a);
 	case SYS_close:
 	case SYS_close_range:
 	case SYS_dup2:

@@ -16,6 +16,7 @@
 
 #include "fadvise_filter.h"
 #include "helpers.h"
+#include "other_node.h"
 #include "preloaded.h"
 
 #ifdef __LP64__
@@ -186,6 +187,82 @@ TEST(set_of_epoll_that_failed_is_not_taken_for_the_device)
 	ASSERT_EQ(0, trap_call(SYS_ioctl));
 	EXPECT_TRUE(works(epoll));
 	EXPECT_EQ(0, traps);
+}
+
+/* --- Programs with filters of the calls that they do not make --- */
+
+FIXTURE(creation) { };
+
+FIXTURE_VARIANT(creation)
+{
+	unsigned int other;
+	int (*create)(void);
+};
+
+#define CREATION(name, number)						\
+	FIXTURE_VARIANT_ADD(creation, name) {				\
+		.other = number,					\
+		.create = name,						\
+	}
+
+static int by_epoll_create(void)
+{
+	return epoll_create(1);
+}
+
+static int by_epoll_create1(void)
+{
+	return epoll_create1(EPOLL_CLOEXEC);
+}
+
+static int by_number_of_epoll_create(void)
+{
+	return syscall(SYS_epoll_create, 1);
+}
+
+static int by_number_of_epoll_create1(void)
+{
+	return syscall(SYS_epoll_create1, 0);
+}
+
+CREATION(by_epoll_create, SYS_epoll_create1);
+CREATION(by_epoll_create1, SYS_epoll_create);
+CREATION(by_number_of_epoll_create, SYS_epoll_create1);
+CREATION(by_number_of_epoll_create1, SYS_epoll_create);
+
+FIXTURE_SETUP(creation)
+{
+	ASSERT_EQ(0, other_node(-1, 0));
+}
+
+FIXTURE_TEARDOWN(creation)
+{
+}
+
+TEST_F(creation, makes_no_other_call)
+{
+	int set;
+
+	ASSERT_EQ(0, refuse_call(variant->other, EPERM));
+	set = variant->create();
+	EXPECT_TRUE(is_set_of_epoll(set));
+	EXPECT_TRUE(works(set));
+}
+
+/* The number is not known, that of a set of epoll, and that of the device. */
+TEST(wait_without_a_mask_makes_no_other_call)
+{
+	int epoll = epoll_by_libc(), set = epoll_create1(0), i;
+	int sets[] = { epoll, dup(epoll), dup2(epoll, set) };
+	struct epoll_event out;
+
+	ASSERT_TRUE(works(sets[1]));
+	ASSERT_EQ(0, refuse_call(SYS_epoll_wait, EPERM));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, epoll_pwait(sets[i], &out, 1, 0, NULL));
+	ASSERT_EQ(0, refuse_call(SYS_epoll_pwait, EACCES));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(-EPERM, ready(sets[i]));
 }
 
 TEST_HARNESS_MAIN
