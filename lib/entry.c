@@ -183,11 +183,11 @@ long devepoll_entry_request(int fd, unsigned int request, void *arg)
 	return ret;
 }
 
-/* open(2) is a cancellation point, and this must not be one. */
+/* No cancellation point, and no wait: the node can be any file. */
 static int open_path(const char *path, int flags)
 {
 	return raw_call(SYS_openat, AT_FDCWD, (long)path,
-			flags | O_RDWR | O_NOCTTY, 0, 0, 0);
+			flags | O_RDWR | O_NOCTTY | O_NONBLOCK, 0, 0, 0);
 }
 
 /**
@@ -210,9 +210,11 @@ int devepoll_entry_open(int cloexec)
 	if (fd < 0)
 		return fd;
 	ret = query_features(fd);
-	if (!ret)
+	if (!ret) {
+		/* The fds of epoll_create1(2) don't have O_NONBLOCK. */
+		raw_call(SYS_fcntl, fd, F_SETFL, 0, 0, 0, 0);
 		return fd;
-
+	}
 	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
 	return is_refused(ret) ? ret : -ENOTTY;
 }

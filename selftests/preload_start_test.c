@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,24 @@ TEST_F(fallback, none_happens_where_it_is_forbidden)
 {
 	EXPECT_EQ(variant->error, run_self("DEVEPOLL_NO_FALLBACK=1",
 					   "create-errno", NULL, NULL));
+}
+
+/* A file in the place of the node; to open it for writing can take 45 s. */
+TEST(file_with_a_lease_is_not_waited_for)
+{
+	uint64_t begin;
+	int fd, set;
+
+	ASSERT_EQ(0, other_node(-1, 0));
+	fd = open(NODE, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+	ASSERT_LE(0, fd);
+	signal(SIGIO, SIG_IGN);
+	ASSERT_EQ(0, fcntl(fd, F_SETLEASE, F_RDLCK));
+	begin = now_ns();
+	set = epoll_create1(0);
+	EXPECT_GT(15000 * NSEC_PER_MSEC, now_ns() - begin);
+	EXPECT_TRUE(is_set_of_epoll(set));
+	EXPECT_TRUE(works(set));
 }
 
 TEST(set_keeps_the_mount_of_its_node)
