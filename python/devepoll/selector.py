@@ -33,6 +33,9 @@ READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 POLL_EVENTS = (0, select.EPOLLIN, select.EPOLLOUT,
                select.EPOLLIN | select.EPOLLOUT)
 
+# The longest wait: a signed number of 64 bits.
+MOST_NS = 2 ** 63 - 1
+
 # A change that fails in this way leaves an fd that can't be watched.
 UNWATCHABLE = (errno.EPERM, errno.EBADF, errno.ENOENT)
 
@@ -73,6 +76,8 @@ class DevepollSelector(selectors._BaseSelectorImpl):
     def __init__(self, *, defer=False, path="/dev/epoll"):
         super().__init__()
         self._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        # Owns the fd, and closes it with a selector that nobody closes.
+        self._set = select.epoll.fromfd(self._fd)
         self._defer = defer
         self._waiting = False
         self._changes = _Memory(CHANGE, 64)
@@ -84,13 +89,12 @@ class DevepollSelector(selectors._BaseSelectorImpl):
 
     def fileno(self):
         """The fd of the set."""
-        return self._fd
+        return self._set.fileno()
 
     def close(self):
         """Close the set."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        self._set.close()
+        self._fd = -1
         super().close()
 
     # --- Changes ---
@@ -154,7 +158,8 @@ class DevepollSelector(selectors._BaseSelectorImpl):
         return key
 
     def _later(self):
-        return self._defer and not self._waiting
+        # If the set is closed, the change fails.
+        return self._defer and not self._waiting and self._fd >= 0
 
     def _change(self, what, fd, events):
         """One change, at once."""
@@ -210,6 +215,8 @@ class DevepollSelector(selectors._BaseSelectorImpl):
             left, end = -1, None
         else:
             left = math.ceil(max(timeout, 0) * 1e9)
+            if left > MOST_NS:
+                raise OverflowError("timeout is too large")
             end = time.monotonic_ns() + left if left else 0
         while True:
             ready = self._select_once(0 if self._unwatchable else left)
@@ -227,17 +234,18 @@ class DevepollSelector(selectors._BaseSelectorImpl):
         most = max(len(self._fd_to_key), 1)
         if most > self._events.room:
             self._events = _Memory(EVENT, 2 * most)
-        self._waiting = True
-        pending, count = self._pending, self._pack_changes()
-        if count:
-            self._pending = {}
-        # The events and the changes stay where they are: nobody else selects.
-        args = bytearray(WAIT.pack(
-            self._events.address, most, 0, timeout_ns, 0, 0, 0,
-            self._changes.address if count else 0, count,
-            CHANGE.size if count else 0, 0, 0))
-        results = None
+        pending, count, results = self._pending, 0, None
         try:
+            self._waiting = True
+            count = self._pack_changes()
+            if count:
+                self._pending = {}
+            # The events and the changes stay where they are: nobody else
+            # selects.
+            args = bytearray(WAIT.pack(
+                self._events.address, most, 0, timeout_ns, 0, 0, 0,
+                self._changes.address if count else 0, count,
+                CHANGE.size if count else 0, 0, 0))
             found = fcntl.ioctl(self._fd, DEVEPOLL_WAIT, args, True)
             results = RESULTS.unpack_from(args, WAIT.size - RESULTS.size)
         except InterruptedError:
