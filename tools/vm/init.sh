@@ -66,6 +66,20 @@ kill_leftovers() {
 	return $found
 }
 
+# open_way PATH: lets every user of the guest search the directories above PATH.
+# Tests run programs of the tree as other users, and the tree may be below a
+# directory of mode 0700, as root's home is.
+open_way() {
+	local dir="$1"
+	while [ "$dir" ]; do
+		case $(stat -c %A "/new$dir" 2>/dev/null) in
+		d?????[xs]??[xt] | '') ;;
+		*) chmod a+x "/new$dir" ;;
+		esac
+		dir=${dir%/*}
+	done
+}
+
 while read -r file; do
 	insmod "/modules/$file" || echo "cannot load $file" >/dev/kmsg
 done </modules/order
@@ -111,6 +125,10 @@ mount -t cgroup2 cgroup2 /new/sys/fs/cgroup 2>/dev/null &&
 		echo "+$controller" >/new/sys/fs/cgroup/cgroup.subtree_control
 	done 2>/dev/null
 mkdir -p "/new$scratch"
+eval "set -- $reached"
+for file; do
+	open_way "$file"
+done
 mount -t 9p -o "rw,$p9,cache=mmap" scratch "/new$scratch" ||
 	fail "cannot mount the scratch folder"
 
