@@ -46,6 +46,7 @@ class Stage:
         self.part = part
         self.path = os.path.join(STAGES, name)
         self.beside = header(self.path, "beside") is not None
+        self.together = header(self.path, "together") is not None
         # The lock on guests, where others hold it for this stage.
         self.lock = None
         self.child = None
