@@ -17,12 +17,37 @@
 #include "entry.h"
 #include "ring_wait.h"
 
-/* The size of the mapping of all slot sets, each of @size bytes. */
-static size_t sets_size(unsigned int nr_consumers, size_t size)
+/* Maps a ring for a consumer that owns no slot set yet. */
+static int map_ring(int fd, struct devepoll_consumer *consumer)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
+	struct devepoll_ring_info info;
+	void *page, *sets;
+	int err;
 
-	return ((nr_consumers + (size_t)1) * size + page - 1) / page * page;
+	err = devepoll_entry_request(fd, DEVEPOLL_RING_INFO, &info);
+	if (err)
+		return err;
+	page = mmap(NULL, info.page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    fd, DEVEPOLL_MAP_RING);
+	if (page == MAP_FAILED)
+		return -errno;
+	sets = mmap(NULL, info.slots_size, PROT_READ, MAP_SHARED, fd,
+		    DEVEPOLL_MAP_RING_SLOTS);
+	if (sets == MAP_FAILED) {
+		err = -errno;
+		munmap(page, info.page_size);
+		return err;
+	}
+	*consumer = (struct devepoll_consumer) {
+		.next = sets,
+		.end = sets,
+		.page = page,
+		.sets = sets,
+		.size = info.stride,
+		.mapped = info.slots_size,
+		.fd = fd,
+	};
+	return 0;
 }
 
 int devepoll_events_ring(int fd, struct devepoll_consumer *consumers,
@@ -32,9 +57,6 @@ int devepoll_events_ring(int fd, struct devepoll_consumer *consumers,
 		.consumers = nr_consumers,
 		.slots = slots,
 	};
-	const size_t size = slots * sizeof(struct devepoll_event);
-	const size_t page = sysconf(_SC_PAGESIZE);
-	void *word, *sets;
 	unsigned int i;
 	int err;
 
@@ -42,33 +64,37 @@ int devepoll_events_ring(int fd, struct devepoll_consumer *consumers,
 		return -EFAULT;
 	/* This also checks that the fd is the device, and the sizes. */
 	err = devepoll_entry_request(fd, DEVEPOLL_RING, &args);
+	if (!err)
+		err = map_ring(fd, consumers);
 	if (err)
 		return err;
-	word = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		    DEVEPOLL_MAP_RING);
-	if (word == MAP_FAILED)
-		return -errno;
-	sets = mmap(NULL, sets_size(nr_consumers, size), PROT_READ, MAP_SHARED,
-		    fd, DEVEPOLL_MAP_RING_SLOTS);
-	if (sets == MAP_FAILED) {
-		err = -errno;
-		munmap(word, page);
-		return err;
-	}
-
 	/* The kernel fills set 0 first. */
 	for (i = 0; i < nr_consumers; i++) {
-		consumers[i] = (struct devepoll_consumer) {
-			.next = sets,
-			.end = sets,
-			.word = word,
-			.sets = sets,
-			.size = size,
-			.spare = i + 1,
-			.fd = fd,
-		};
+		consumers[i] = consumers[0];
+		consumers[i].spare = i + 1;
 	}
 	return 0;
+}
+
+int devepoll_events_ring_join(int fd, struct devepoll_consumer *consumer,
+			      const uint32_t *owned, unsigned int nr_owned)
+{
+	struct devepoll_ring_reclaim args = {
+		.owned = (uintptr_t)owned,
+		.nr = nr_owned,
+	};
+	int err;
+
+	if (!consumer)
+		return -EFAULT;
+	err = map_ring(fd, consumer);
+	if (err)
+		return err;
+	err = devepoll_entry_request(fd, DEVEPOLL_RING_RECLAIM, &args);
+	if (err)
+		devepoll_events_ring_unmap(consumer, 1);
+	consumer->spare = args.set;
+	return err;
 }
 
 void devepoll_events_ring_unmap(struct devepoll_consumer *consumers,
@@ -76,15 +102,14 @@ void devepoll_events_ring_unmap(struct devepoll_consumer *consumers,
 {
 	if (!consumers || !nr_consumers)
 		return;
-	munmap((void *)consumers->sets,
-	       sets_size(nr_consumers, consumers->size));
-	munmap(consumers->word, sysconf(_SC_PAGESIZE));
+	munmap((void *)consumers->sets, consumers->mapped);
+	munmap(consumers->page, sysconf(_SC_PAGESIZE));
 }
 
 int devepoll_events_refill(struct devepoll_consumer *consumer, int64_t timeout)
 {
 	struct devepoll_ring_wait_args args = ring_wait_args(timeout);
-	uint64_t *ask = &consumer->word[DEVEPOLL_CONSUMER_ASK];
+	__u64 *ask = &consumer->page->ask;
 	int ret;
 
 	consumer->next = consumer->end;

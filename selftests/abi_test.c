@@ -73,6 +73,8 @@ TEST(request_numbers_of_the_extended_interface_stay)
 	EXPECT_EQ(0x40045015, (unsigned int)DEVEPOLL_REOPEN);
 	EXPECT_EQ(0x40105016, (unsigned int)DEVEPOLL_RING);
 	EXPECT_EQ(0x40205017, (unsigned int)DEVEPOLL_RING_WAIT);
+	EXPECT_EQ(0x80205018, (unsigned int)DEVEPOLL_RING_INFO);
+	EXPECT_EQ(0xc0185019, (unsigned int)DEVEPOLL_RING_RECLAIM);
 	EXPECT_EQ(0x5020, (unsigned int)DEVEPOLL_EPOLL_WAIT);
 	EXPECT_EQ(0x5021, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD));
 	EXPECT_EQ(0x5022, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL));
@@ -90,6 +92,19 @@ TEST(word_of_a_ring_stays)
 	EXPECT_EQ(0x80000000, DEVEPOLL_RING_ASK);
 	EXPECT_EQ(32, DEVEPOLL_RING_SET_SHIFT);
 	EXPECT_EQ(3 * 1024 * 16, DEVEPOLL_RING_SIZE(2, 1024));
+	EXPECT_EQ(256, sizeof(struct devepoll_ring_page));
+	EXPECT_EQ(0, offsetof(struct devepoll_ring_page, word));
+	EXPECT_EQ(64, offsetof(struct devepoll_ring_page, ask));
+}
+
+TEST(slot_sets_of_a_ring_begin_on_a_cache_line)
+{
+	EXPECT_EQ(64, DEVEPOLL_RING_ALIGN);
+	EXPECT_EQ(64, DEVEPOLL_RING_STRIDE(1));
+	EXPECT_EQ(64, DEVEPOLL_RING_STRIDE(4));
+	EXPECT_EQ(128, DEVEPOLL_RING_STRIDE(5));
+	EXPECT_EQ(3 * 128, DEVEPOLL_RING_SIZE(2, 5));
+	EXPECT_EQ(0x1000000000ULL, DEVEPOLL_RING_STRIDE(0xffffffffU));
 }
 
 TEST(structs_of_the_extended_interface_stay)
@@ -116,6 +131,15 @@ TEST(structs_of_the_extended_interface_stay)
 	EXPECT_EQ(16, offsetof(struct devepoll_ring_wait_args, sigsetsize));
 	EXPECT_EQ(20, offsetof(struct devepoll_ring_wait_args, flags));
 	EXPECT_EQ(24, offsetof(struct devepoll_ring_wait_args, min_events));
+	EXPECT_EQ(32, sizeof(struct devepoll_ring_info));
+	EXPECT_EQ(8, offsetof(struct devepoll_ring_info, stride));
+	EXPECT_EQ(12, offsetof(struct devepoll_ring_info, filling));
+	EXPECT_EQ(16, offsetof(struct devepoll_ring_info, page_size));
+	EXPECT_EQ(24, offsetof(struct devepoll_ring_info, slots_size));
+	EXPECT_EQ(24, sizeof(struct devepoll_ring_reclaim));
+	EXPECT_EQ(8, offsetof(struct devepoll_ring_reclaim, nr));
+	EXPECT_EQ(12, offsetof(struct devepoll_ring_reclaim, flags));
+	EXPECT_EQ(16, offsetof(struct devepoll_ring_reclaim, set));
 	EXPECT_EQ(80, sizeof(struct devepoll_stats));
 	EXPECT_EQ(8, sizeof(struct devepoll_signal));
 	EXPECT_EQ(4, offsetof(struct devepoll_signal, flags));

@@ -353,4 +353,65 @@ TEST_F(lib_ring, unmapped_ring_leaves_the_set_alone)
 	EXPECT_EQ(0, close(copy));
 }
 
+TEST_F(lib_ring, consumer_takes_the_place_of_one_that_has_ended)
+{
+	struct devepoll_consumer heir;
+	int fd = add_trusted(self->set), i;
+
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, eventfd_post(fd));
+		ASSERT_EQ(fd, take_one(&self->c[i % 2], 0));
+		ASSERT_EQ(0, devepoll_events_ring_join(self->set, &heir,
+						       &self->c[0].spare, 1));
+		EXPECT_EQ(self->c[1].spare, heir.spare);
+		ASSERT_EQ(0, eventfd_post(fd));
+		ASSERT_EQ(fd, take_one(&heir, 0));
+		self->c[1].spare = heir.spare;
+		devepoll_events_ring_unmap(&heir, 1);
+	}
+}
+
+/* A child has no mapping, and the parent's consumer ends with its process. */
+TEST_F(lib_ring, consumer_of_another_process_joins)
+{
+	struct devepoll_consumer mine;
+	int fd = add_trusted(self->set);
+	pid_t child = fork();
+
+	if (!child) {
+		if (devepoll_events_ring_join(self->set, &mine,
+					      &self->c[0].spare, 1))
+			_exit(1);
+		if (eventfd_post(fd) || take_one(&mine, -1) != fd)
+			_exit(2);
+		_exit(0);
+	}
+	EXPECT_EQ(0, reap(child));
+	/* It took set 0, and gave back another before it ended. */
+	ASSERT_EQ(0, devepoll_events_ring_join(self->set, &mine,
+					       &self->c[0].spare, 1));
+	EXPECT_EQ(0, mine.spare);
+	ASSERT_EQ(0, eventfd_post(fd));
+	EXPECT_EQ(fd, take_one(&mine, -1));
+	devepoll_events_ring_unmap(&mine, 1);
+}
+
+TEST_F(lib_ring, consumer_that_can_not_join_is_told_why)
+{
+	const uint32_t owned[] = { 1, 2 }, filling = 0, none = 3;
+	struct devepoll_consumer c;
+	int set = devepoll_events_open(0);
+
+	EXPECT_EQ(-EFAULT, devepoll_events_ring_join(self->set, NULL, owned,
+						     1));
+	EXPECT_EQ(-EFAULT, devepoll_events_ring_join(self->set, &c, NULL, 1));
+	EXPECT_EQ(-EINVAL, devepoll_events_ring_join(self->set, &c, owned, 2));
+	EXPECT_EQ(-EINVAL, devepoll_events_ring_join(self->set, &c, &none, 1));
+	EXPECT_EQ(-EBUSY, devepoll_events_ring_join(self->set, &c, &filling,
+						    1));
+	EXPECT_EQ(-EINVAL, devepoll_events_ring_join(set, &c, owned, 1));
+	EXPECT_EQ(-EBADF, devepoll_events_ring_join(-1, &c, owned, 1));
+	close(set);
+}
+
 TEST_HARNESS_MAIN

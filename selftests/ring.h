@@ -123,12 +123,14 @@ static inline int consumer_take(struct consumer *c)
 		return 0;
 	old = atomic_exchange(ring->word, (uint64_t)c->spare <<
 			      DEVEPOLL_RING_SET_SHIFT);
+	atomic_thread_fence(memory_order_seq_cst);
 	c->spare = old >> DEVEPOLL_RING_SET_SHIFT;
 	c->ask = old & DEVEPOLL_RING_ASK;
 	c->count = old & DEVEPOLL_RING_COUNT;
 	if (c->spare > ring->consumers || c->count > ring->slots)
 		return -EOVERFLOW;
-	slot = ring->sets + (size_t)c->spare * ring->slots;
+	slot = ring->sets + c->spare * DEVEPOLL_RING_STRIDE(ring->slots) /
+			    sizeof(*slot);
 	for (i = 0; i < c->count; i++, slot++) {
 		struct devepoll_event *out = &c->out[nr % RING_OUT];
 

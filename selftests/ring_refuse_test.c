@@ -21,6 +21,7 @@
 /* Pages of the slot sets of one instance. */
 #define PAGES_MOST	1024
 #define PER_PAGE	(4096 / sizeof(struct devepoll_event))
+#define SETS_PER_PAGE	(4096 / DEVEPOLL_RING_ALIGN)
 #define SOMEBODY	45400
 
 FIXTURE(ring_refuse) {
@@ -58,7 +59,7 @@ TEST_F(ring_refuse, sizes_of_nothing_and_too_large_ones)
 		{ .consumers = -1, .slots = -1 },
 		{ .consumers = 1 << 31, .slots = 1 << 31 },
 		{ .consumers = 1, .slots = PAGES_MOST / 2 * PER_PAGE + 1 },
-		{ .consumers = PAGES_MOST * PER_PAGE, .slots = 1 },
+		{ .consumers = PAGES_MOST * SETS_PER_PAGE, .slots = 1 },
 		{ .consumers = 1, .slots = 1, .flags = 1 },
 		{ .consumers = 1, .slots = 1, .flags = 1U << 31 },
 		{ .consumers = 1, .slots = 1, .reserved = 1 },
@@ -79,7 +80,7 @@ TEST_F(ring_refuse, nothing_that_is_as_large_as_may_be)
 	EXPECT_EQ(0, ring_request(self->set.fd, 1,
 				  PAGES_MOST / 2 * PER_PAGE));
 	ASSERT_EQ(0, eset_open(&many, &eset_devepoll));
-	EXPECT_EQ(0, ring_request(many.fd, PAGES_MOST * PER_PAGE - 1, 1));
+	EXPECT_EQ(0, ring_request(many.fd, PAGES_MOST * SETS_PER_PAGE - 1, 1));
 	eset_close(&many);
 }
 

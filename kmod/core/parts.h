@@ -102,6 +102,7 @@ struct dep_area {
  * @slots: const: all sets, in the kernel's address space
  * @nr_sets: const: how many
  * @room: const: slots of one set
+ * @stride: const: bytes from one set to the next
  * @told: L: closed items whose last event is in a slot, by dep_item.ready
  * @pages: const: the word, the slots, @items
  * @nr_pages: const: how many
@@ -113,9 +114,10 @@ struct dep_ring {
 	u64 gen;
 	struct devepoll_event *set;
 	struct dep_item **items;
-	struct devepoll_event *slots;
+	void *slots;
 	u32 nr_sets;
 	u32 room;
+	u32 stride;
 	struct list_head told;
 	struct page **pages;
 	u32 nr_pages;

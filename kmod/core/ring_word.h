@@ -49,7 +49,7 @@ static __always_inline u64 dep_ring_switch(struct dep_instance *inst,
 		seen &= DEVEPOLL_RING_ASK;
 	}
 	nr = array_index_nospec(nr, ring->nr_sets);
-	ring->set = ring->slots + (size_t)nr * ring->room;
+	ring->set = ring->slots + (size_t)nr * ring->stride;
 	WRITE_ONCE(ring->gen, ring->gen + 1);
 	/* Pairs with smp_rmb() in item_is_in_ring(). */
 	smp_wmb();

@@ -29,6 +29,7 @@ static fmode_t request_mode_sized(unsigned int cmd)
 	case DEVEPOLL_CTL & ~IOCSIZE_MASK:
 	case DEVEPOLL_SIGNAL & ~IOCSIZE_MASK:
 	case DEVEPOLL_RING & ~IOCSIZE_MASK:
+	case DEVEPOLL_RING_RECLAIM & ~IOCSIZE_MASK:
 		return FMODE_WRITE;
 	case DEVEPOLL_WAIT & ~IOCSIZE_MASK:
 	case DEVEPOLL_RING_WAIT & ~IOCSIZE_MASK:

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requests of the ring: DEVEPOLL_RING and DEVEPOLL_RING_WAIT.
+ * The requests of the ring: DEVEPOLL_RING, DEVEPOLL_RING_WAIT, and those of
+ * whoever maps it later, DEVEPOLL_RING_INFO and DEVEPOLL_RING_RECLAIM.
  */
+#include <linux/bitmap.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <linux/devepoll.h>
 
+#include "core/compat.h"
 #include "core/instance.h"
 #include "core/pending.h"
 #include "faces/bind.h"
@@ -15,14 +19,23 @@
 #include "faces/sigmask.h"
 #include "set/ringwait.h"
 #include "set/waiting.h"
+#include "sinks/ring.h"
 #include "sinks/ring_memory.h"
 
 static_assert(sizeof(struct devepoll_ring) == 16);
 static_assert(offsetof(struct devepoll_ring, flags) == 8);
 static_assert(sizeof(struct devepoll_ring_wait_args) == 32);
 static_assert(offsetof(struct devepoll_ring_wait_args, min_events) == 24);
+static_assert(sizeof(struct devepoll_ring_info) == 32);
+static_assert(offsetof(struct devepoll_ring_info, page_size) == 16);
+static_assert(sizeof(struct devepoll_ring_reclaim) == 24);
+static_assert(offsetof(struct devepoll_ring_reclaim, set) == 16);
+static_assert(sizeof(struct devepoll_ring_page) == 256);
+static_assert(offsetof(struct devepoll_ring_page, ask) == 64);
 static_assert(DEVEPOLL_RING == 0x40105016);
 static_assert(DEVEPOLL_RING_WAIT == 0x40205017);
+static_assert(DEVEPOLL_RING_INFO == 0x80205018);
+static_assert(DEVEPOLL_RING_RECLAIM == 0xC0185019);
 
 static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
 {
@@ -124,6 +137,87 @@ static noinline long ring_wait_sized(struct dep_instance *inst,
 	return ring_wait(inst, arg, size);
 }
 
+static long ring_info(struct dep_instance *inst, void __user *arg, size_t size)
+{
+	const struct dep_ring *ring = dep_instance_ring(inst);
+	struct devepoll_ring_info info;
+
+	if (!size)
+		return -ENOTTY;
+	if (!ring)
+		return -EINVAL;
+	info = (struct devepoll_ring_info) {
+		.consumers = ring->nr_sets - 1,
+		.slots = ring->room,
+		.stride = ring->stride,
+		.filling = dep_ring_filling(inst),
+		.page_size = PAGE_SIZE,
+		.slots_size = ring->slot_pages * PAGE_SIZE,
+	};
+	return copy_struct_to_user(arg, size, &info, sizeof(info), NULL);
+}
+
+/* Marks the sets that are owned, as the program says. */
+static int reclaim_read(const struct dep_ring *ring, unsigned long *owned,
+			const struct devepoll_ring_reclaim *args)
+{
+	const u32 __user *user = u64_to_user_ptr(args->owned);
+	u32 i, set;
+
+	for (i = 0; i < args->nr; i++) {
+		if (get_user(set, &user[i]))
+			return -EFAULT;
+		if (set >= ring->nr_sets)
+			return -EINVAL;
+		set = array_index_nospec(set, ring->nr_sets);
+		if (__test_and_set_bit(set, owned))
+			return -EBUSY;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* The first set that is not owned, or -errno. */
+static int reclaim_find(struct dep_instance *inst,
+			const struct devepoll_ring_reclaim *args)
+{
+	const struct dep_ring *ring = inst->ring;
+	unsigned long *owned = bitmap_zalloc(ring->nr_sets,
+					     GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!owned)
+		return -ENOMEM;
+	ret = reclaim_read(ring, owned, args);
+	if (!ret && __test_and_set_bit(dep_ring_filling(inst), owned))
+		ret = -EBUSY;
+	/* There is one: the program may name fewer than there are consumers. */
+	if (!ret)
+		ret = find_first_zero_bit(owned, ring->nr_sets);
+	bitmap_free(owned);
+	return ret;
+}
+
+static long ring_reclaim(struct dep_instance *inst, void __user *arg,
+			 size_t size)
+{
+	const struct dep_ring *ring = dep_instance_ring(inst);
+	struct devepoll_ring_reclaim __user *user = arg;
+	struct devepoll_ring_reclaim args;
+	long ret;
+
+	if (size < sizeof(args))
+		return -ENOTTY;
+	ret = dep_words_from_user((u64 *)&args, sizeof(args), arg, size);
+	if (ret)
+		return ret;
+	if (!ring || args.flags || args.set || args.reserved ||
+	    args.nr >= ring->nr_sets - 1)
+		return -EINVAL;
+	ret = reclaim_find(inst, &args);
+	return ret < 0 ? ret : put_user((u32)ret, &user->set);
+}
+
 /**
  * dep_ring_ioctl() - the requests of the ring
  * @inst: the instance
@@ -143,5 +237,9 @@ long dep_ring_ioctl(struct dep_instance *inst, unsigned int cmd,
 		return ring_wait_sized(inst, user, _IOC_SIZE(cmd));
 	if (dep_request_is(cmd, DEVEPOLL_RING))
 		return ring_make(inst, user, _IOC_SIZE(cmd));
+	if (dep_request_is(cmd, DEVEPOLL_RING_INFO))
+		return ring_info(inst, user, _IOC_SIZE(cmd));
+	if (dep_request_is(cmd, DEVEPOLL_RING_RECLAIM))
+		return ring_reclaim(inst, user, _IOC_SIZE(cmd));
 	return -ENOTTY;
 }

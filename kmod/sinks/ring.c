@@ -277,3 +277,22 @@ bool dep_ring_is_full(const struct dep_instance *inst)
 {
 	return !dep_ring_has_room(inst->ring);
 }
+
+/**
+ * dep_ring_filling() - which slot set is being filled?
+ * @inst: the instance, not locked, with a ring
+ *
+ * Context: process.
+ * Return: its number, as of now.
+ */
+u32 dep_ring_filling(struct dep_instance *inst)
+{
+	struct dep_ring *ring = inst->ring;
+	u32 bytes;
+
+	spin_lock_irq(&inst->lock);
+	dep_ring_sync(inst);
+	bytes = (void *)ring->set - ring->slots;
+	spin_unlock_irq(&inst->lock);
+	return bytes / ring->stride;
+}

@@ -14,6 +14,7 @@ extern const struct dep_sink dep_ring_sink;
 u32 dep_ring_look(struct dep_instance *inst);
 bool dep_ring_is_full(const struct dep_instance *inst);
 bool dep_ring_put(struct dep_item *item, u32 events);
+u32 dep_ring_filling(struct dep_instance *inst);
 u16 dep_ring_withdraw(struct dep_item *item);
 
 #endif /* DEVEPOLL_RING_H */

@@ -49,7 +49,7 @@ static int ring_fill(struct dep_ring *ring)
 	if (!ring->word)
 		return -ENOMEM;
 	ring->slots = (void *)ring->word + PAGE_SIZE;
-	ring->items = (void *)ring->slots + ring->slot_pages * PAGE_SIZE;
+	ring->items = ring->slots + ring->slot_pages * PAGE_SIZE;
 	ring->set = ring->slots;
 	return 0;
 }
@@ -67,27 +67,27 @@ static int ring_fill(struct dep_ring *ring)
  */
 int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 {
-	const u32 most = DEP_AREA_PAGES_MOST * PAGE_SIZE /
-			 sizeof(struct devepoll_event);
+	const u32 most = DEP_AREA_PAGES_MOST * PAGE_SIZE;
+	u64 stride = DEVEPOLL_RING_STRIDE(room);
 	struct dep_ring *ring;
 	int err;
 
 	lockdep_assert_held(&inst->mtx);
-	if (nr_sets > most || room > most / nr_sets)
+	if (nr_sets > most || stride > most / nr_sets)
 		return -EINVAL;
 	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
 	if (!ring)
 		return -ENOMEM;
 	ring->nr_sets = nr_sets;
 	ring->room = room;
+	ring->stride = stride;
 	/*
 	 * So that no item counts as pending: the snapshot of an item that is
 	 * added is 0, and closed items, which may be there, have an older one.
 	 */
 	ring->gen = inst->pages.snapshot + 1;
 	INIT_LIST_HEAD(&ring->told);
-	ring->slot_pages = PFN_UP(nr_sets * room *
-				  sizeof(struct devepoll_event));
+	ring->slot_pages = PFN_UP(nr_sets * ring->stride);
 	ring->nr_pages = 1 + ring->slot_pages +
 			 PFN_UP(room * sizeof(*ring->items));
 	err = dep_charge_pages(inst->user, ring->nr_pages);

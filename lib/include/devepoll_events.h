@@ -149,12 +149,14 @@ static inline int devepoll_events_harvest(int fd,
  * @fd: the instance
  * @offset: offset of the part in the mapping, in bytes, to be used as events in
  *	struct devepoll_wait_args with DEVEPOLL_WAIT_MAPPED
+ * @reserved: 0
  */
 struct devepoll_part {
 	const struct devepoll_event *events;
 	unsigned int max_events;
 	int fd;
 	uint64_t offset;
+	uint64_t reserved[2];
 };
 
 /**
@@ -204,26 +206,28 @@ int devepoll_events_take(const struct devepoll_part *part, int64_t timeout);
  * struct devepoll_consumer - a thread's part in the ring of an instance
  * @next: the next event of devepoll_events_next()
  * @end: the end of the events
- * @word: the word of the ring
+ * @page: the page with the word of the ring
  * @sets: its slot sets
- * @size: number of bytes of a slot set
+ * @size: number of bytes from one slot set to the next
+ * @mapped: number of bytes of all slot sets
  * @spare: the slot set that this consumer owns
  * @fd: the instance
+ * @reserved: 0
  *
- * The members are private.
+ * The members are private, except that a program may read @spare for
+ * devepoll_events_ring_join().
  */
 struct devepoll_consumer {
 	const struct devepoll_event *next;
 	const struct devepoll_event *end;
-	uint64_t *word;
+	struct devepoll_ring_page *page;
 	const char *sets;
 	size_t size;
+	size_t mapped;
 	uint32_t spare;
 	int fd;
+	uint64_t reserved[1];
 };
-
-/* The element of the mapping of the word in which consumers note an ASK. */
-#define DEVEPOLL_CONSUMER_ASK	8
 
 /**
  * devepoll_events_ring() - give an instance a ring, and map it
@@ -254,10 +258,35 @@ int devepoll_events_ring(int fd, struct devepoll_consumer *consumers,
 			 unsigned int nr_consumers, unsigned int slots);
 
 /**
+ * devepoll_events_ring_join() - become a consumer in place of one that has ended
+ * @fd: the instance, which has a ring that somebody has made
+ * @consumer: out: the consumer, with a mapping of its own
+ * @owned: devepoll_consumer.spare of each consumer that lives, in any process
+ * @nr_owned: number of elements, less than the ring has consumers; with a single
+ *	consumer, 0
+ *
+ * No consumer may take events during the call.  The events that the one that has
+ * ended had taken and not dealt with are lost with it.
+ *
+ * Return: 0, or
+ * -EFAULT: @consumer is NULL, or @owned can't be read;
+ * -EINVAL: the instance has no ring, @nr_owned is too large, or an element is
+ * the number of no slot set;
+ * -EBUSY: @owned has a number twice, or is out of date;
+ * -EACCES: @fd lacks read or write access;
+ * -EBADF: @fd lacks write access;
+ * -ENOMEM: there is not enough memory;
+ * -ENOTTY: also if the module has no such request.
+ */
+int devepoll_events_ring_join(int fd, struct devepoll_consumer *consumer,
+			      const uint32_t *owned, unsigned int nr_owned);
+
+/**
  * devepoll_events_ring_unmap() - unmap a ring
- * @consumers: from devepoll_events_ring(), not in use by any thread; for NULL,
- *	the function does nothing
- * @nr_consumers: as passed to devepoll_events_ring()
+ * @consumers: from devepoll_events_ring() or devepoll_events_ring_join(), not in
+ *	use by any thread; for NULL, the function does nothing
+ * @nr_consumers: as passed to devepoll_events_ring(); 1 for a consumer of
+ *	devepoll_events_ring_join()
  *
  * The function may be called before or after the instance is closed.  As long
  * as the ring is mapped, the instance lives on, even if it is closed.
@@ -277,6 +306,21 @@ void devepoll_events_ring_unmap(struct devepoll_consumer *consumers,
 int devepoll_events_refill(struct devepoll_consumer *consumer, int64_t timeout);
 
 /**
+ * devepoll_events_barrier() - make an exchange of the word a full barrier
+ *
+ * This is for programs that exchange the word of a ring themselves, right behind
+ * the exchange with __ATOMIC_SEQ_CST.  On x86 it is no instruction.
+ */
+static inline void devepoll_events_barrier(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/**
  * devepoll_events_exchange() - take what is in the ring now
  * @consumer: as for devepoll_events_consume()
  *
@@ -287,15 +331,16 @@ int devepoll_events_refill(struct devepoll_consumer *consumer, int64_t timeout);
 static inline int devepoll_events_exchange(struct devepoll_consumer *consumer)
 {
 	uint64_t give = (uint64_t)consumer->spare << DEVEPOLL_RING_SET_SHIFT;
-	uint64_t old = __atomic_exchange_n(consumer->word, give,
+	uint64_t old = __atomic_exchange_n(&consumer->page->word, give,
 					   __ATOMIC_SEQ_CST);
 	uint32_t nr = old;
 
+	devepoll_events_barrier();
 	/* Whoever comes next makes the request, and this may be late. */
 	if (__builtin_expect(nr & DEVEPOLL_RING_ASK, 0)) {
 		nr &= DEVEPOLL_RING_COUNT;
-		__atomic_store_n(&consumer->word[DEVEPOLL_CONSUMER_ASK],
-				 DEVEPOLL_RING_ASK, __ATOMIC_RELAXED);
+		__atomic_store_n(&consumer->page->ask, DEVEPOLL_RING_ASK,
+				 __ATOMIC_RELAXED);
 	}
 	consumer->spare = old >> DEVEPOLL_RING_SET_SHIFT;
 	consumer->next = (const struct devepoll_event *)
@@ -327,10 +372,9 @@ static inline int devepoll_events_exchange(struct devepoll_consumer *consumer)
 static inline int devepoll_events_consume(struct devepoll_consumer *consumer,
 					  int64_t timeout)
 {
-	const uint64_t *word = consumer->word;
-	uint32_t state = __atomic_load_n(word, __ATOMIC_RELAXED) |
-			 __atomic_load_n(&word[DEVEPOLL_CONSUMER_ASK],
-					 __ATOMIC_RELAXED);
+	const struct devepoll_ring_page *page = consumer->page;
+	uint32_t state = __atomic_load_n(&page->word, __ATOMIC_RELAXED) |
+			 __atomic_load_n(&page->ask, __ATOMIC_RELAXED);
 
 	if (!state && !timeout) {
 		consumer->next = consumer->end;

@@ -151,21 +151,23 @@ SAME(sizeof(struct devepoll_cursor), 2 * P);
 SAME(offsetof(struct devepoll_cursor, next), 0);
 SAME(offsetof(struct devepoll_cursor, end), P);
 
-SAME(sizeof(struct devepoll_part), P + 16);
+SAME(sizeof(struct devepoll_part), P + 32);
 SAME(offsetof(struct devepoll_part, events), 0);
 SAME(offsetof(struct devepoll_part, max_events), P);
 SAME(offsetof(struct devepoll_part, fd), P + 4);
 SAME(offsetof(struct devepoll_part, offset), P + 8);
+SAME(offsetof(struct devepoll_part, reserved), P + 16);
 
-SAME(DEVEPOLL_CONSUMER_ASK, 8);
-SAME(sizeof(struct devepoll_consumer), 5 * P + 8);
+SAME(sizeof(struct devepoll_consumer), 6 * P + 16);
 SAME(offsetof(struct devepoll_consumer, next), 0);
 SAME(offsetof(struct devepoll_consumer, end), P);
-SAME(offsetof(struct devepoll_consumer, word), 2 * P);
+SAME(offsetof(struct devepoll_consumer, page), 2 * P);
 SAME(offsetof(struct devepoll_consumer, sets), 3 * P);
 SAME(offsetof(struct devepoll_consumer, size), 4 * P);
-SAME(offsetof(struct devepoll_consumer, spare), 5 * P);
-SAME(offsetof(struct devepoll_consumer, fd), 5 * P + 4);
+SAME(offsetof(struct devepoll_consumer, mapped), 5 * P);
+SAME(offsetof(struct devepoll_consumer, spare), 6 * P);
+SAME(offsetof(struct devepoll_consumer, fd), 6 * P + 4);
+SAME(offsetof(struct devepoll_consumer, reserved), 6 * P + 8);
 
 SAME(EP_CTL_ADD, 1);
 SAME(EP_CTL_DEL, 2);
@@ -211,7 +213,7 @@ header_symbols() {
 		"$CC" -I"$top/uapi" -I"$top/lib/include" -E -P - |
 		tr '\n' ' ' |
 		sed 's/[;{}]/&\n/g' |
-		sed -n '/return /!s/.*[ *]\(devepoll_[a-z0-9_]*\)(.*);$/\1/p' |
+		sed -n '/return /!s/.*[^ ].*[ *]\(devepoll_[a-z0-9_]*\)(.*);$/\1/p' |
 		sort
 }
 

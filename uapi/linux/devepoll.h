@@ -381,14 +381,17 @@ struct devepoll_wait_args {
  * events that did not fit, and DEVEPOLL_CLOSED.
  *
  * The memory has two parts.  mmap(2) at offset DEVEPOLL_MAP_RING maps one page,
- * which begins with a 64-bit word that the kernel and the program both change;
- * the mapping must be MAP_SHARED.  The rest of the page, which is 0 at first,
- * belongs to the program.  mmap(2) at offset DEVEPOLL_MAP_RING_SLOTS of
- * DEVEPOLL_RING_SIZE(consumers, slots) bytes, rounded up to whole pages, maps
- * the slot sets, which are read-only, whatever protection was requested: one
- * set for each consumer, and one more.  Each is an array of struct
- * devepoll_event with as many elements as the ring has slots.  Set 0 is filled
- * first, and consumer i owns set i + 1.
+ * which begins with a struct devepoll_ring_page and is 0 at first; the mapping
+ * must be MAP_SHARED.  Its first member is a 64-bit word that the kernel and the
+ * program both change.  What is behind the struct belongs to the program.
+ *
+ * mmap(2) at offset DEVEPOLL_MAP_RING_SLOTS of DEVEPOLL_RING_SIZE(consumers,
+ * slots) bytes, rounded up to whole pages, maps the slot sets, which are
+ * read-only, whatever protection was requested: one set for each consumer, and
+ * one more.  Each is an array of struct devepoll_event with as many elements as
+ * the ring has slots.  Set s begins at byte s * DEVEPOLL_RING_STRIDE(slots),
+ * with a cache line of its own.  Set 0 is filled first, and consumer i owns set
+ * i + 1.  DEVEPOLL_RING_INFO returns these sizes.
  *
  * The upper half of the word is the number of the set that is being filled.  In
  * the lower half, DEVEPOLL_RING_COUNT is the number of its slots that are in
@@ -403,6 +406,12 @@ struct devepoll_wait_args {
  *	// read slots 0 to n - 1 of set s, passing over those with no events
  *	if (old & DEVEPOLL_RING_ASK)
  *		// DEVEPOLL_RING_WAIT, and look again
+ *
+ * An exchange with __ATOMIC_SEQ_CST alone is no full memory barrier on every
+ * processor: on arm64 without LSE, a slot may be read before the kernel can see
+ * that the set was taken, and an event is lost.  So the exchange needs
+ * __atomic_thread_fence(__ATOMIC_SEQ_CST) behind it, except on x86, where each
+ * locked instruction is a full barrier.
  *
  * The consumer owns the new set until its next exchange, which gives it
  * back.  A program must do nothing else to the word.  If it does, it may lose
@@ -429,8 +438,28 @@ struct devepoll_wait_args {
 #define DEVEPOLL_RING_ASK	0x80000000U
 #define DEVEPOLL_RING_SET_SHIFT	32
 
+/* A slot set begins at a multiple of this many bytes. */
+#define DEVEPOLL_RING_ALIGN	64
+#define DEVEPOLL_RING_STRIDE(slots) \
+	(((__u64)(slots) * sizeof(struct devepoll_event) + \
+	  DEVEPOLL_RING_ALIGN - 1) & ~(__u64)(DEVEPOLL_RING_ALIGN - 1))
 #define DEVEPOLL_RING_SIZE(consumers, slots) \
-	(((__u64)(consumers) + 1) * (slots) * sizeof(struct devepoll_event))
+	(((__u64)(consumers) + 1) * DEVEPOLL_RING_STRIDE(slots))
+
+/**
+ * struct devepoll_ring_page - the beginning of the page at DEVEPOLL_MAP_RING
+ * @word: the word, which only the exchange above may write
+ * @reserved: 0; for the kernel and the library
+ * @ask: belongs to the library, whose consumers note here that a
+ *	DEVEPOLL_RING_WAIT is due
+ * @reserved_more: 0; for the kernel and the library
+ */
+struct devepoll_ring_page {
+	__u64 word;
+	__u64 reserved[7];
+	__u64 ask;
+	__u64 reserved_more[23];
+};
 
 /**
  * struct devepoll_ring - argument of DEVEPOLL_RING
@@ -471,6 +500,84 @@ struct devepoll_ring {
  * with EACCES if the word would be mapped by an open without write access.
  */
 #define DEVEPOLL_RING		_IOW(EP_IOC_MAGIC, 0x16, struct devepoll_ring)
+
+/**
+ * struct devepoll_ring_info - result of DEVEPOLL_RING_INFO
+ * @consumers: devepoll_ring.consumers
+ * @slots: devepoll_ring.slots
+ * @stride: number of bytes from the beginning of one slot set to the next one's
+ * @filling: number of the set that is being filled
+ * @page_size: size of the mapping at DEVEPOLL_MAP_RING, in bytes
+ * @slots_size: size of the mapping at DEVEPOLL_MAP_RING_SLOTS, in bytes
+ */
+struct devepoll_ring_info {
+	__u32 consumers;
+	__u32 slots;
+	__u32 stride;
+	__u32 filling;
+	__u64 page_size;
+	__u64 slots_size;
+};
+
+/**
+ * define DEVEPOLL_RING_INFO - get the sizes of a ring that somebody has made
+ *
+ * The argument is a struct devepoll_ring_info, which may have any size: members
+ * that do not fit are left out, and members that this kernel does not know are
+ * 0.  The request works with any open mode.
+ *
+ * Return: 0, or -1 with errno
+ * EFAULT: the argument can't be written;
+ * EINVAL: the instance has no ring.
+ */
+#define DEVEPOLL_RING_INFO	_IOR(EP_IOC_MAGIC, 0x18, \
+				     struct devepoll_ring_info)
+
+/**
+ * struct devepoll_ring_reclaim - argument of DEVEPOLL_RING_RECLAIM
+ * @owned: address of an array of __u32: the number of the slot set of each
+ *	consumer that lives
+ * @nr: number of elements, less than the ring has consumers
+ * @flags: 0
+ * @set: out: the number of a slot set that none of them owns
+ * @reserved: 0
+ */
+struct devepoll_ring_reclaim {
+	__u64 owned;
+	__u32 nr;
+	__u32 flags;
+	__u32 set;
+	__u32 reserved;
+};
+
+/**
+ * define DEVEPOLL_RING_RECLAIM - get the slot set of a consumer that has ended
+ *
+ * The argument is a struct devepoll_ring_reclaim.  A thread may end, or be
+ * killed, at any point of an exchange; whichever set it then owned is the one
+ * that is not being filled and that no other consumer owns.  The caller gets the
+ * number of this set, and owns it from then on.  If several consumers have
+ * ended, it gets the least number, and can call again with this set among those
+ * that are owned.  No consumer may make an exchange during the call.  The kernel
+ * can't know who owns what, so a caller that names the wrong sets gets one that
+ * somebody else reads.
+ *
+ * The events of the set that the consumer had not dealt with are lost with it: a
+ * DEVEPOLL_MOD of an fd reports anew what it is ready for.
+ *
+ * Return: 0, or -1 with errno
+ * EFAULT: the argument or the array can't be read, or the argument can't be
+ * written;
+ * EINVAL: the instance has no ring; nr is too large; a number is that of no set;
+ * or flags, set or reserved is not 0;
+ * E2BIG: the argument has a part that this kernel does not know and that is
+ * not 0;
+ * EBUSY: a set is named twice, or is the one that is being filled: the array is
+ * out of date;
+ * ENOMEM: there is not enough memory.
+ */
+#define DEVEPOLL_RING_RECLAIM	_IOWR(EP_IOC_MAGIC, 0x19, \
+				      struct devepoll_ring_reclaim)
 
 /**
  * struct devepoll_ring_wait_args - argument of DEVEPOLL_RING_WAIT
@@ -718,8 +825,8 @@ struct devepoll_features {
  * that was opened without read access can't be waited on or queried.  Such
  * requests fail with EBADF, as read(2) and write(2) do.  The following need
  * write access: EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
- * DEVEPOLL_RING, DEVEPOLL_EPOLL_CTL, EPIOCSPARAMS and a DEVEPOLL_WAIT with
- * changes.  The following need read access: EP_POLL, EP_ISPOLLED,
+ * DEVEPOLL_RING, DEVEPOLL_RING_RECLAIM, DEVEPOLL_EPOLL_CTL, EPIOCSPARAMS and a
+ * DEVEPOLL_WAIT with changes.  The following need read access: EP_POLL, EP_ISPOLLED,
  * DEVEPOLL_WAIT, DEVEPOLL_RING_WAIT, DEVEPOLL_TAKE, DEVEPOLL_EPOLL_WAIT and
  * EPIOCGPARAMS.  mmap(2) needs read access.  The first mapping at
  * DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need write access
