@@ -101,13 +101,11 @@ static inline long syscall_result(long ret)
 }
 
 /* mmap(2), at a fixed address if there is one; NULL and a negative errno. */
-static inline void *raw_map(void *at, size_t size, int prot, int flags, int fd,
-			    uint64_t offset, int *err)
+static inline void *raw_map_at(void *at, size_t size, int prot, int flags,
+			       int fd, uint64_t offset, int *err)
 {
 	long ret;
 
-	if (at)
-		flags |= MAP_FIXED;
 #ifdef __LP64__
 	ret = raw_call(SYS_mmap, (long)at, size, prot, flags, fd, offset);
 #else
@@ -116,6 +114,14 @@ static inline void *raw_map(void *at, size_t size, int prot, int flags, int fd,
 #endif
 	*err = is_error(ret) ? ret : 0;
 	return *err ? NULL : (void *)ret;
+}
+
+/* The same, over whatever is there. */
+static inline void *raw_map(void *at, size_t size, int prot, int flags, int fd,
+			    uint64_t offset, int *err)
+{
+	return raw_map_at(at, size, prot, flags | (at ? MAP_FIXED : 0), fd,
+			  offset, err);
 }
 
 static inline void raw_unmap(void *address, size_t size)

@@ -43,7 +43,7 @@ void devepoll_preload_note_close(long nr, long a, long b, long c)
 	case SYS_dup2:
 	case SYS_dup3:
 		if (a != b)
-			note(b);
+			devepoll_preload_ring_renumber(b);
 		break;
 	}
 }

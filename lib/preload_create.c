@@ -34,6 +34,7 @@ long devepoll_preload_create(long nr, int arg)
 	fd = devepoll_entry_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
 	if (fd >= 0) {
 		preload_found_device(fd);
+		devepoll_preload_ring_renumber(fd);
 		if (REPORTING)
 			devepoll_report_create(0);
 		if (devepoll_setting(SETTING_RING))
@@ -48,6 +49,7 @@ long devepoll_preload_create(long nr, int arg)
 	if (fd < 0)
 		return fd;
 	preload_set_guess(fd, FOUND_EPOLL);
+	devepoll_preload_ring_renumber(fd);
 	if (REPORTING)
 		devepoll_report_create(-err);
 	devepoll_tell_once(&told, DEVEPOLL_NODE, -err, "using epoll instead");

@@ -47,8 +47,14 @@
  *
  * The kernel does not let a child of fork(2) inherit the mappings, and it wipes
  * the table.  A signal handler may have called fork(2) in a wait that reads
- * them, so the child maps zeros there.  A child of vfork(2) shares both with
- * its parent, but not the fds that it closes.
+ * them, so the child maps zeros there: in the holes that the rings of its parent
+ * have left, and in no other place.  For a parent that was itself made without
+ * the handlers of pthread_atfork() (by _Fork(), or clone(2)) has an empty table,
+ * and may have mapped what it likes in the holes that it began with.
+ *
+ * A child of vfork(2), or of clone(2) with CLONE_VM, shares both with its
+ * parent, but not the fds that it closes.  If it gives the number of a ring to
+ * something else, the ring is dropped: a wait can't tell in which process it is.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -63,6 +69,7 @@
 
 /* Two slot sets: one is being filled, and one belongs to the process. */
 #define SETS_SIZE	DEVEPOLL_RING_SIZE(1, RING_SLOTS)
+#define RING_SIZE	(PAGE + SETS_SIZE)
 
 _Static_assert(SETS_SIZE % PAGE == 0, "the slot sets fill their pages");
 _Static_assert(sizeof(struct preload_rings) <= PAGE, "the table fits");
@@ -110,23 +117,63 @@ static struct preload_rings *make_rings(void)
 	return first;
 }
 
-/* The addresses of the mappings: a child of fork(2) needs them. */
-static void *_Atomic places[MAX_RINGS];
+/**
+ * struct place - where a ring is, for a child, which finds the table empty
+ * @at: the word, or NULL
+ * @mapped: the child has a hole there, rather than zeros
+ */
+static struct place {
+	void *_Atomic at;
+	atomic_bool mapped;
+} places[MAX_RINGS];
+
+/* In the process that calls fork(2), which several threads may do at a time. */
+static void note_places(void)
+{
+	struct preload_rings *rings = known_rings();
+	bool ours = rings && atomic_load(&rings->pid) == getpid_now();
+	int i;
+
+	for (i = 0; i < MAX_RINGS; i++) {
+		struct preload_ring *ring = ours ? &rings->ring[i] : NULL;
+
+		places[i].at = ring ? (void *)__atomic_load_n(&ring->word, __ATOMIC_RELAXED) : NULL;
+		places[i].mapped = ring && atomic_load(&ring->mapped);
+	}
+}
+
+/* Zeros in a hole, or where the kernel likes if there is none; or NULL. */
+static void *fill_hole(void *at)
+{
+	int err;
+	void *map = raw_map_at(at, RING_SIZE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS |
+			       MAP_FIXED_NOREPLACE, -1, 0, &err);
+
+	return map ? map : map_zeros(NULL, RING_SIZE, &err);
+}
 
 /* In the child of fork(2). */
 static void map_anew(void)
 {
 	struct preload_rings *rings = known_rings();
-	int i, err;
+	bool any = false;
+	int i;
 
-	for (i = 0; rings && i < MAX_RINGS; i++) {
-		char *at = places[i];
+	for (i = 0; i < MAX_RINGS; i++) {
+		char *at = places[i].at;
 
-		if (!at || !map_zeros(at, PAGE + SETS_SIZE, &err))
+		if (at && places[i].mapped)
+			at = fill_hole(at);
+		if (!at)
 			continue;
 		rings->ring[i].word = (void *)at;
 		rings->ring[i].sets = (void *)(at + PAGE);
+		any = true;
 	}
+	/* The places belong to this process now. */
+	if (any)
+		atomic_store(&rings->pid, getpid_now());
 }
 
 /* Before the program can call vfork(2). */
@@ -135,7 +182,7 @@ static __attribute__((constructor)) void begin(void)
 	if (!devepoll_setting(SETTING_RING))
 		return;
 	make_rings();
-	pthread_atfork(NULL, NULL, map_anew);
+	pthread_atfork(note_places, NULL, map_anew);
 }
 
 /* Do the fds of this process belong to the table? */
@@ -148,12 +195,36 @@ static bool is_our_process(struct preload_rings *rings)
 	       known == pid;
 }
 
-/* Let go of the mappings, and so of the instance; the ring is held. */
+/*
+ * Let go of the mappings, and so of the instance; the ring is held.  Memory that
+ * can't be written needs no commitment of the kernel, and nobody writes there
+ * before the ring is mapped again.
+ */
 static void put_zeros(struct preload_ring *ring)
 {
+	void *at = (void *)__atomic_load_n(&ring->word, __ATOMIC_RELAXED);
 	int err;
 
-	map_zeros((void *)ring->word, PAGE + SETS_SIZE, &err);
+	if (map_zeros(at, RING_SIZE, &err) ||
+	    raw_map(at, RING_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0, &err))
+		atomic_store(&ring->mapped, false);
+}
+
+/* Let go of instances whose mappings could not be replaced at first. */
+static void put_zeros_again(struct preload_rings *rings)
+{
+	struct preload_ring *ring = rings->ring;
+
+	for (; ring < rings->ring + MAX_RINGS; ring++) {
+		if (!atomic_load(&ring->mapped) || atomic_load(&ring->number) ||
+		    !preload_ring_hold(ring))
+			continue;
+		if (!atomic_load(&ring->number))
+			put_zeros(ring);
+		if (!preload_ring_release(ring))
+			devepoll_preload_ring_drop_held(ring);
+	}
 }
 
 /**
@@ -198,16 +269,16 @@ static int fill(struct preload_ring *ring, int epfd)
 	int err;
 
 	if (!at) {
-		at = map_zeros(NULL, PAGE + SETS_SIZE, &err);
+		at = map_zeros(NULL, RING_SIZE, &err);
 		if (!at)
 			return err;
 		ring->word = (void *)at;
 		ring->sets = (void *)(at + PAGE);
-		places[(unsigned int)epfd % MAX_RINGS] = at;
 	}
 	err = devepoll_entry_request(epfd, DEVEPOLL_RING, &args);
 	if (err)
 		return err;
+	atomic_store(&ring->mapped, true);
 	if (!raw_map(at + PAGE, SETS_SIZE, PROT_READ, MAP_SHARED, epfd,
 		     DEVEPOLL_MAP_RING_SLOTS, &err) ||
 	    !raw_map(at, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, epfd,
@@ -230,8 +301,7 @@ static int open_ring(int epfd)
 		return -ENOMEM;
 	if (!is_our_process(rings))
 		return -EPERM;
-	/* It was closed without our knowledge. */
-	devepoll_preload_ring_close(epfd, epfd);
+	put_zeros_again(rings);
 	ring = &rings->ring[(unsigned int)epfd % MAX_RINGS];
 	if (!preload_ring_hold(ring))
 		return -EBUSY;
@@ -260,6 +330,21 @@ void devepoll_preload_ring_open(int epfd)
 	if (err)
 		devepoll_tell_once(&told, "no ring", -err,
 				   "using system calls to wait");
+}
+
+/**
+ * devepoll_preload_ring_renumber() - note that a number names something new
+ * @fd: the number
+ *
+ * It was closed without our knowledge; or in a process that has our memory and
+ * fds of its own, which the next wait can't tell from this one.
+ */
+void devepoll_preload_ring_renumber(int fd)
+{
+	struct preload_ring *ring = preload_ring_of(fd);
+
+	if (ring)
+		drop(ring);
 }
 
 /**

@@ -15,6 +15,8 @@
 
 #include <linux/devepoll.h>
 
+#include "devepoll_events.h"
+
 #include "entry.h"
 #include "internal.h"
 
@@ -36,6 +38,7 @@
  * @number: the fd of the instance, plus 1; or 0 if there is no ring
  * @state: free, held by a thread, or to be dropped by that thread
  * @by_call: how many sleeps will be system calls
+ * @mapped: an instance is, or may be, mapped at @word
  * @spare: the word that gives back the slot set that the process owns
  * @word: the word, or a page of zeros; an address that never changes
  * @sets: the slot sets
@@ -44,6 +47,7 @@ struct preload_ring {
 	atomic_int number;
 	atomic_uint state;
 	atomic_uint by_call;
+	atomic_bool mapped;
 	uint64_t spare;
 	atomic_uint_least64_t *word;
 	const struct devepoll_event *sets;
@@ -77,6 +81,7 @@ __thread struct preload_written devepoll_preload_written;
 DEVEPOLL_HIDDEN void devepoll_preload_ring_open(int epfd);
 DEVEPOLL_HIDDEN void devepoll_preload_ring_close(unsigned int first,
 						 unsigned int last);
+DEVEPOLL_HIDDEN void devepoll_preload_ring_renumber(int fd);
 DEVEPOLL_HIDDEN void devepoll_preload_ring_drop_held(struct preload_ring *ring);
 DEVEPOLL_HIDDEN void devepoll_preload_ring_written(struct epoll_event *events,
 						   long nr);
@@ -209,6 +214,7 @@ static inline long preload_ring_exchange(struct preload_ring *ring, int epfd,
 	    epfd + 1 || set > 1 || nr > RING_SLOTS ||
 	    !atomic_compare_exchange_strong(ring->word, &seen, ring->spare))
 		return -EAGAIN;
+	devepoll_events_barrier();
 	ring->spare = set << DEVEPOLL_RING_SET_SHIFT;
 	return preload_ring_copy(events, ring->sets + set * RING_SLOTS, nr);
 }

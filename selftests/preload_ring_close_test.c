@@ -5,9 +5,13 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "kselftest_harness.h"
@@ -168,10 +172,165 @@ TEST_F(preload_ring, child_of_vfork_closes_its_own_numbers)
 	if (!child) {
 		close(set);
 		closefrom(3);
-		_exit(epoll_create1(0) < 0);
+		_exit(0);
 	}
 	EXPECT_EQ(0, reap(child));
 	EXPECT_EQ(2, mappings());
+	EXPECT_TRUE(needs_no_call(self->set, self->edge));
+}
+
+/* A process that has this one's memory, and fds of its own. */
+struct twin {
+	FIXTURE_DATA(preload_ring) *self;
+	int (*renumber)(int set);
+	int took;
+};
+
+static int by_another_set(int set)
+{
+	return close(set) || epoll_create1(0) != set;
+}
+
+static int by_a_copy(int set)
+{
+	int other = epoll_create1(0);
+
+	return dup2(other, set) != set;
+}
+
+static int twin_waits(void *arg)
+{
+	struct twin *twin = arg;
+	struct epoll_event out;
+	int set = twin->self->set;
+
+	if (twin->renumber(set) || eventfd_post(twin->self->edge))
+		_exit(1);
+	twin->took = epoll_wait(set, &out, 1, 0);
+	_exit(0);
+}
+
+static int run_twin(struct twin *twin)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+
+	return reap(clone(twin_waits, stack + sizeof(stack),
+			  CLONE_VM | CLONE_VFORK | SIGCHLD, twin));
+}
+
+TEST_F(preload_ring, number_in_a_process_with_the_same_memory_is_its_own)
+{
+	struct twin twin = { .self = self };
+
+	/* So that a wait takes what is there from memory. */
+	EXPECT_TRUE(works(self->set));
+	twin.renumber = by_another_set;
+	EXPECT_EQ(0, run_twin(&twin));
+	EXPECT_EQ(0, twin.took);
+	EXPECT_EQ(self->edge, ready(self->set));
+}
+
+TEST_F(preload_ring, copied_number_in_a_process_with_the_same_memory)
+{
+	struct twin twin = { .self = self, .renumber = by_a_copy };
+
+	EXPECT_EQ(0, run_twin(&twin));
+	EXPECT_EQ(0, twin.took);
+	EXPECT_EQ(self->edge, ready(self->set));
+}
+
+/* A child that no handler of pthread_atfork() has run in. */
+static pid_t fork_plainly(void)
+{
+	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+#define HOLES	64
+
+/* Memory of its own where its parent had rings, as malloc() would map it. */
+static int fill_holes(unsigned char *pages[HOLES])
+{
+	int i;
+
+	for (i = 0; i < HOLES; i++) {
+		pages[i] = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (pages[i] == MAP_FAILED)
+			return 1;
+		memset(pages[i], 0xaa, 4096);
+	}
+	return 0;
+}
+
+static int keeps_memory(unsigned char *pages[HOLES])
+{
+	int i, j;
+
+	for (i = 0; i < HOLES; i++) {
+		for (j = 0; j < 4096; j++) {
+			if (pages[i][j] != 0xaa)
+				return 1;
+		}
+	}
+	return 0;
+}
+
+static int grandchild_keeps_memory(bool has_set)
+{
+	unsigned char *pages[HOLES];
+	int set = has_set ? epoll_create1(0) : -1;
+	pid_t child;
+
+	if (fill_holes(pages))
+		return 2;
+	child = fork();
+	if (!child)
+		_exit(keeps_memory(pages));
+	return reap(child) || keeps_memory(pages) || (has_set && !works(set));
+}
+
+TEST_F(preload_ring, memory_of_a_child_without_handlers_stays)
+{
+	int dropped = epoll_create1(0);
+	pid_t child;
+
+	/* One place has zeros already, which children inherit. */
+	ASSERT_EQ(0, close(dropped));
+	child = fork_plainly();
+	if (!child)
+		_exit(grandchild_keeps_memory(false));
+	EXPECT_EQ(0, reap(child));
+	child = fork_plainly();
+	if (!child)
+		_exit(grandchild_keeps_memory(true));
+	EXPECT_EQ(0, reap(child));
+	EXPECT_TRUE(needs_no_call(self->set, self->edge));
+}
+
+static int descend(int generations)
+{
+	int set = epoll_create1(0);
+	pid_t child;
+
+	if (mappings() != 2 || !works(set))
+		return 1;
+	if (generations % 2 && close(set))
+		return 2;
+	if (!generations)
+		return 0;
+	child = fork();
+	if (!child)
+		_exit(descend(generations - 1));
+	return reap(child);
+}
+
+TEST_F(preload_ring, descendants_have_rings_of_their_own)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(descend(4));
+	EXPECT_EQ(0, reap(child));
 	EXPECT_TRUE(needs_no_call(self->set, self->edge));
 }
 
