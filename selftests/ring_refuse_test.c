@@ -321,6 +321,61 @@ TEST_F(ring_refuse, a_child_the_memory_of_its_parent)
 	ring_close(&ring);
 }
 
+/* What a parent has asked for, and then what the child itself can do. */
+static void insist_on_word(struct ring *ring)
+{
+	madvise((void *)ring->word, 4096, MADV_DONTFORK);
+	touch_word(ring);
+}
+
+static void insist_on_slots(struct ring *ring)
+{
+	madvise((void *)ring->sets, 4096, MADV_DONTFORK);
+	touch_slots(ring);
+}
+
+static bool is_killed(void (*act)(struct ring *ring), struct ring *ring)
+{
+	int end = in_child(act, ring);
+
+	return end == 128 + SIGSEGV || end == 128 + SIGBUS;
+}
+
+TEST_F(ring_refuse, a_child_the_memory_that_its_parent_would_share)
+{
+	struct ring ring;
+	int word, slots;
+
+	ASSERT_EQ(0, ring_open(&ring, 1, SLOTS));
+	touch_word(&ring);
+	touch_slots(&ring);
+	word = madvise((void *)ring.word, 4096, MADV_DOFORK);
+	slots = madvise((void *)ring.sets, 4096, MADV_DOFORK);
+	EXPECT_EQ(word, slots);
+	EXPECT_TRUE(is_killed(touch_word, &ring));
+	EXPECT_TRUE(is_killed(touch_slots, &ring));
+	EXPECT_TRUE(is_killed(insist_on_word, &ring));
+	EXPECT_TRUE(is_killed(insist_on_slots, &ring));
+	/* It is the parent's as before. */
+	touch_word(&ring);
+	touch_slots(&ring);
+	ring_close(&ring);
+}
+
+TEST_F(ring_refuse, parts_of_a_mapping)
+{
+	struct ring ring;
+
+	/* Two pages. */
+	ASSERT_EQ(0, ring_open(&ring, 1, 256));
+	EXPECT_EQ(-1, munmap((void *)ring.sets, 4096));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, mprotect((void *)ring.sets, 4096, PROT_NONE));
+	EXPECT_EQ(EINVAL, errno);
+	touch_slots(&ring);
+	ring_close(&ring);
+}
+
 TEST_F(ring_refuse, stores_to_slots_and_code_in_the_word)
 {
 	struct ring ring;

@@ -136,7 +136,7 @@ static vm_fault_t ring_fault(struct vm_fault *vmf, u32 first, u32 nr)
 	struct dep_instance *inst = vmf->vma->vm_private_data;
 	pgoff_t offset = vmf->pgoff & ((DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT) - 1);
 
-	if (offset >= nr)
+	if (!inst || offset >= nr)
 		return VM_FAULT_SIGBUS;
 	vmf->page = inst->ring->pages[first + offset];
 	get_page(vmf->page);
@@ -150,16 +150,36 @@ static vm_fault_t ring_word_fault(struct vm_fault *vmf)
 
 static vm_fault_t ring_slots_fault(struct vm_fault *vmf)
 {
-	struct dep_instance *inst = vmf->vma->vm_private_data;
+	const struct dep_instance *inst = vmf->vma->vm_private_data;
 
-	return ring_fault(vmf, 1, inst->ring->slot_pages);
+	return ring_fault(vmf, 1, inst ? inst->ring->slot_pages : 0);
+}
+
+/*
+ * Only a fork and an mremap(2) come here, since an area is never split.  Until
+ * 6.16 or so madvise(MADV_DOFORK) takes VM_DONTCOPY away; then the child gets an
+ * area, but no page: none is copied, since none is anonymous.
+ */
+static void ring_area_open(struct vm_area_struct *vma)
+{
+	if (vma->vm_mm != current->mm)
+		vma->vm_private_data = NULL;
+}
+
+static int ring_area_may_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
 }
 
 static const struct vm_operations_struct ring_word_vm_ops = {
+	.open = ring_area_open,
+	.may_split = ring_area_may_split,
 	.fault = ring_word_fault,
 };
 
 static const struct vm_operations_struct ring_slots_vm_ops = {
+	.open = ring_area_open,
+	.may_split = ring_area_may_split,
 	.fault = ring_slots_fault,
 };
 
@@ -168,8 +188,9 @@ static const struct vm_operations_struct ring_slots_vm_ops = {
  * @inst: the instance; it outlives the mapping, which holds its file
  * @vma: the area that mmap(2) has set up so far, at DEVEPOLL_MAP_RING
  *
- * A child of fork(2) does not inherit the mapping: its threads would give away
- * the sets that those of its parent own.
+ * A child of fork(2) does not inherit the mapping, and can't use it if the
+ * parent undoes this by madvise(2): its threads would give away the sets that
+ * those of its parent own.
  *
  * Context: process, mmap_lock held for writing.
  * Return: 0;

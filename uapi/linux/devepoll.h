@@ -429,7 +429,9 @@ struct devepoll_wait_args {
  * the events that have not been taken, and a wait takes them out of the ring.
  * Each event is thus handed out by one of them.  A child of fork(2) has no
  * mapping of the word or of the slots, because it would give back sets that the
- * threads of its parent own.
+ * threads of its parent own.  If the parent has called madvise(2) with
+ * MADV_DOFORK, which newer kernels refuse, the child has the addresses, and an
+ * access is SIGBUS.  Nor can a part of either mapping be unmapped or changed.
  */
 #define DEVEPOLL_MAP_RING	0x200000000ULL
 #define DEVEPOLL_MAP_RING_SLOTS	0x300000000ULL
