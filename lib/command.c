@@ -87,11 +87,16 @@ static void preload(const char *name)
 	free(all);
 }
 
+static __attribute__((noreturn)) void not_run(const char *program)
+{
+	die(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN, program,
+	    strerror(errno));
+}
+
 static __attribute__((noreturn)) void run(char **argv)
 {
 	execvp(argv[0], argv);
-	die(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN, argv[0],
-	    strerror(errno));
+	not_run(argv[0]);
 }
 
 /* Says to the program where the report is, and how to recognize it. */
@@ -142,11 +147,26 @@ static int64_t now_ns(void)
 static int64_t look(pid_t child, struct outcome *outcome)
 {
 	const int64_t begin = now_ns();
-	unsigned int seen = command_count_eventpolls(child);
 
-	if (seen > outcome->eventpolls)
-		outcome->eventpolls = seen;
+	command_look(child, &outcome->seen);
 	return now_ns() - begin;
+}
+
+/* Takes the ends of all children; true if that of the program is among them. */
+static bool has_ended(pid_t program, int *status, bool *others)
+{
+	bool ended = false;
+	pid_t child;
+	int how;
+
+	while ((child = waitpid(-1, &how, WNOHANG)) > 0) {
+		if (child != program)
+			continue;
+		*status = how;
+		ended = true;
+	}
+	*others = !child;
+	return ended;
 }
 
 /* Waits for the program, passes signals on to it, and looks now and then. */
@@ -155,7 +175,7 @@ static int attend(pid_t child, const sigset_t *signals,
 {
 	int64_t took, usual = FIRST_PAUSE, pause = usual;
 	struct timespec time;
-	int sig, status;
+	int sig, status = 0;
 
 	for (;;) {
 		time.tv_sec = pause / 1000000000;
@@ -163,7 +183,7 @@ static int attend(pid_t child, const sigset_t *signals,
 		sig = sigtimedwait(signals, NULL, &time);
 		if (sig == SIGTERM || sig == SIGHUP)
 			kill(child, sig);
-		if (waitpid(child, &status, WNOHANG) == child)
+		if (has_ended(child, &status, &outcome->in_background))
 			return status;
 		if (sig >= 0)
 			continue;
@@ -197,8 +217,13 @@ static __attribute__((noreturn)) void end_as(int status)
 static __attribute__((noreturn)) void
 run_and_report(char **argv, const char *file, enum reach reach)
 {
+	struct report *report = make_report();
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
-	struct outcome outcome = { .name = argv[0], .reach = reach };
+	struct outcome outcome = {
+		.name = argv[0],
+		.reach = reach,
+		.before = command_machine(),
+	};
 	FILE *out = file ? fopen(file, "we") : stderr;
 	struct sigaction inherited;
 	sigset_t signals, before;
@@ -207,7 +232,7 @@ run_and_report(char **argv, const char *file, enum reach reach)
 
 	if (!out)
 		die(EXIT_OWN, file, strerror(errno));
-	outcome.report = make_report();
+	outcome.report = report;
 
 	/* A terminal sends its signals to the program as well. */
 	sigemptyset(&signals);
@@ -219,13 +244,17 @@ run_and_report(char **argv, const char *file, enum reach reach)
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	/* If it is ignored, no status is left of the program. */
 	sigaction(SIGCHLD, &by_default, &inherited);
+	/* What the program leaves in the background becomes ours. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	child = fork();
 	if (child < 0)
 		die(EXIT_OWN, "fork", strerror(errno));
 	if (!child) {
 		sigaction(SIGCHLD, &inherited, NULL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		run(argv);
+		execvp(argv[0], argv);
+		report->not_run = errno;
+		not_run(argv[0]);
 	}
 	status = attend(child, &signals, &outcome);
 	command_report(out, &outcome);

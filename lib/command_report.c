@@ -1,191 +1,61 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * The report of devepoll(1), and what it finds out about a program from
- * outside.
+ * The report of devepoll(1): each line says what happened, why, and what to do.
  */
-#include <dirent.h>
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <link.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "devepoll.h"
 
-#define EVENTPOLL_LINK	"anon_inode:[eventpoll]"
-
-/* Scripts that name scripts. */
-#define MAX_SCRIPTS	4
-
-/* Of programs with the word size of this one. */
-typedef ElfW(Ehdr) elf_head;
-typedef ElfW(Phdr) elf_part;
-
 #define PLURAL(n)	((n) == 1 ? "" : "s")
-
-static bool find_program(const char *name, char *path, size_t size)
-{
-	const char *dirs = getenv("PATH");
-	const char *end;
-
-	if (strchr(name, '/')) {
-		snprintf(path, size, "%s", name);
-		return true;
-	}
-	if (!dirs)
-		dirs = "/bin:/usr/bin";
-	for (; *dirs; dirs = *end ? end + 1 : end) {
-		end = strchrnul(dirs, ':');
-		snprintf(path, size, "%.*s/%s", (int)(end - dirs), dirs, name);
-		if (!access(path, X_OK))
-			return true;
-	}
-	return false;
-}
-
-/* The library needs glibc; other dynamic linkers would start no program. */
-static bool is_linker_of_glibc(int fd, const elf_part *interp)
-{
-	char path[PATH_MAX] = "";
-	const char *name = path;
-
-	if (interp->p_filesz < sizeof(path) &&
-	    pread(fd, path, interp->p_filesz, interp->p_offset) > 0 &&
-	    strrchr(path, '/'))
-		name = strrchr(path, '/') + 1;
-	/* The second name is that of the Linux Standard Base. */
-	return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-lsb", 6);
-}
-
-static enum reach reach_by_linker(int fd, const elf_head *head)
-{
-	elf_part phdr;
-	int i;
-
-	for (i = 0; i < head->e_phnum; i++) {
-		if (pread(fd, &phdr, sizeof(phdr),
-			  head->e_phoff + i * sizeof(phdr)) != sizeof(phdr))
-			return REACH_YES;
-		if (phdr.p_type == PT_INTERP)
-			return is_linker_of_glibc(fd, &phdr) ?
-				REACH_YES : REACH_OTHER_LIBC;
-	}
-	return REACH_STATIC;
-}
-
-static enum reach reach_elf(int fd, const elf_head *head)
-{
-	const unsigned char bits = sizeof(long) == 8 ? ELFCLASS64 : ELFCLASS32;
-	enum reach reach;
-	struct stat st;
-
-	if (head->e_ident[EI_CLASS] != bits)
-		return REACH_OTHER_BITS;
-	reach = reach_by_linker(fd, head);
-	if (reach == REACH_YES && !fstat(fd, &st) &&
-	    st.st_mode & (S_ISUID | S_ISGID) && geteuid() != st.st_uid)
-		reach = REACH_PRIVILEGED;
-	return reach;
-}
-
-/**
- * command_reach() - find out whether the library can be in a program
- * @program: the name, as for execvp(3)
- *
- * Return: why not, or REACH_YES, also if that is not known.
- */
-enum reach command_reach(const char *program)
-{
-	enum reach reach = REACH_YES;
-	char path[PATH_MAX];
-	union {
-		elf_head elf;
-		char text[PATH_MAX];
-	} head;
-	bool script = find_program(program, path, sizeof(path));
-	char *word;
-	ssize_t len;
-	int fd, i;
-
-	for (i = 0; script && i < MAX_SCRIPTS; i++) {
-		script = false;
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			break;
-		len = read(fd, &head, sizeof(head) - 1);
-		if (len >= (ssize_t)sizeof(head.elf) &&
-		    !memcmp(head.elf.e_ident, ELFMAG, SELFMAG)) {
-			reach = reach_elf(fd, &head.elf);
-		} else if (len > 2 && !memcmp(head.text, "#!", 2)) {
-			head.text[len] = '\0';
-			word = head.text + 2 + strspn(head.text + 2, " \t");
-			word[strcspn(word, " \t\n")] = '\0';
-			snprintf(path, sizeof(path), "%s", word);
-			script = true;
-		}
-		close(fd);
-	}
-	return reach;
-}
-
-/**
- * command_count_eventpolls() - count the instances of epoll of a process
- * @pid: the process
- *
- * Return: the number of fds that refer to one.
- */
-unsigned int command_count_eventpolls(int pid)
-{
-	char name[64], target[64];
-	struct dirent *entry;
-	unsigned int count = 0;
-	ssize_t len;
-	DIR *dir;
-
-	snprintf(name, sizeof(name), "/proc/%d/fd", pid);
-	dir = opendir(name);
-	if (!dir)
-		return 0;
-	while ((entry = readdir(dir))) {
-		len = readlinkat(dirfd(dir), entry->d_name, target,
-				 sizeof(target) - 1);
-		if (len < 0)
-			continue;
-		target[len] = '\0';
-		count += !strcmp(target, EVENTPOLL_LINK);
-	}
-	closedir(dir);
-	return count;
-}
 
 #define FILTER "a filter of system calls (seccomp)"
 
+/* There was no node for the program: is there one for us? */
+static const char *why_no_node(const struct outcome *outcome)
+{
+	const enum machine now = command_machine();
+
+	if (now == MACHINE_HAS_NOTHING)
+		return "there is no " DEVEPOLL_NODE
+		       "; load the module: modprobe devepoll";
+	if (now == MACHINE_HAS_MODULE)
+		return "the module is loaded, but this /dev has no "
+		       DEVEPOLL_NODE "; see \"Programs that do not see the "
+		       "device\" in devepoll(1)";
+	if (outcome->before != MACHINE_HAS_NODE)
+		return "there was no " DEVEPOLL_NODE
+		       " yet; start the program again";
+	return "the program does not see " DEVEPOLL_NODE
+	       ", as after chroot(2) or in a /dev of its own; see \"Programs "
+	       "that do not see the device\" in devepoll(1)";
+}
+
 /* What the errors of the device mean, and what to do. */
-static const char *why_no_device(int err)
+static const char *why_no_device(const struct outcome *outcome, int err)
 {
 	switch (err) {
 	case ENOENT:
-		return "there is no " DEVEPOLL_NODE
-		       "; load the module: modprobe devepoll";
+		return why_no_node(outcome);
 	case ENXIO:
 	case ENODEV:
-		return DEVEPOLL_NODE
-		       " has no module; load it: modprobe devepoll";
+		if (!command_has_module())
+			return "it has no module; load it: modprobe devepoll";
+		return "it has another number than the module that is loaded; "
+		       "make it anew with that of "
+		       "/sys/class/misc/eventpoll/dev";
 	case EACCES:
-		return "no permission to open " DEVEPOLL_NODE
-		       "; see the parameter mode in devepoll(4)";
+		return "no permission; see the parameter mode in devepoll(4), "
+		       "and the option nodev in mount(8)";
 	case EPERM:
 	case ENOSYS:
-		return FILTER " or a control group refuses " DEVEPOLL_NODE;
+		return FILTER " or a control group refuses it; allow the "
+		       "device there";
 	case ENOTTY:
-		return DEVEPOLL_NODE " is another device, or " FILTER
+		return "it is another device, or " FILTER
 		       " refuses its requests";
 	case EMFILE:
 	case ENFILE:
@@ -219,17 +89,50 @@ static const char *why_no_ring(int err)
 	}
 }
 
-static void say_reasons(FILE *out, const char *what,
-			const struct report_reason *reasons,
-			const char *(*why)(int err))
+/* Errors that are not about the node, or whose text names it. */
+static bool is_of_node(int err)
+{
+	return err != ENOENT && err != EMFILE && err != ENFILE && err != ENOMEM;
+}
+
+static void say_time(FILE *out, const char *what,
+		     const struct report_reason *reason)
+{
+	fprintf(out, "  %s, %" PRIu64 " time%s: ", what,
+		(uint64_t)reason->count, PLURAL(reason->count));
+}
+
+static void say_no_device(FILE *out, const char *what,
+			  const struct report_reason *reasons,
+			  const struct outcome *outcome)
 {
 	const struct report_reason *reason;
+	const char *node;
+	int err;
 
 	for (reason = reasons; reason != reasons + REPORT_REASONS; reason++) {
-		if (reason->err)
-			fprintf(out, "  %s, %" PRIu64 " time%s: %s\n", what,
-				(uint64_t)reason->count,
-				PLURAL(reason->count), why(reason->err));
+		if (!reason->err)
+			continue;
+		node = reason->err & REPORT_MISC ? DEVEPOLL_NODE_MISC :
+						   DEVEPOLL_NODE;
+		err = reason->err & ~REPORT_MISC;
+		say_time(out, what, reason);
+		fprintf(out, "%s%s%s\n", is_of_node(err) ? node : "",
+			is_of_node(err) ? ": " : "",
+			why_no_device(outcome, err));
+	}
+}
+
+static void say_no_ring(FILE *out, const struct outcome *outcome)
+{
+	const struct report_reason *reason = outcome->report->no_ring;
+	const struct report_reason *end = reason + REPORT_REASONS;
+
+	for (; reason != end; reason++) {
+		if (!reason->err)
+			continue;
+		say_time(out, "no ring", reason);
+		fprintf(out, "%s\n", why_no_ring(reason->err));
 	}
 }
 
@@ -245,6 +148,27 @@ static void say_calls(FILE *out, const char *where,
 		(uint64_t)calls->events, PLURAL(calls->events));
 }
 
+/* Why waits on sets with a ring were system calls. */
+static void say_waits(FILE *out, const struct report *report)
+{
+	const uint64_t others = report->ring_others, fds = report->ring_fds;
+
+	if (report->ring_slept)
+		fprintf(out, "  a system call, %" PRIu64
+			" time%s: there was no event, so the wait slept\n",
+			(uint64_t)report->ring_slept,
+			PLURAL(report->ring_slept));
+	if (!report->ring_asked)
+		return;
+	fprintf(out, "  a system call, %" PRIu64
+		" time%s: the kernel had to look for events",
+		(uint64_t)report->ring_asked, PLURAL(report->ring_asked));
+	if (others)
+		fprintf(out, " of fds that are level-triggered, one-shot or "
+			"exclusive (%" PRIu64 " of %" PRIu64 ")", others, fds);
+	fputc('\n', out);
+}
+
 static void say_rings(FILE *out, const struct report *report)
 {
 	uint64_t waits = report->device.waits + report->ring_waits;
@@ -257,44 +181,75 @@ static void say_rings(FILE *out, const struct report *report)
 		PLURAL(report->rings), (uint64_t)report->ring_waits, waits,
 		PLURAL(waits), (uint64_t)report->ring_events,
 		PLURAL(report->ring_events));
-	fprintf(out, "  system calls saved: %" PRIu64
-		" (counted: one for each of these waits)\n",
-		(uint64_t)report->ring_waits);
+	if (report->ring_waits)
+		fprintf(out, "  system calls saved: %" PRIu64
+			" (counted: one for each of these waits)\n",
+			(uint64_t)report->ring_waits);
+	say_waits(out, report);
+	if (!report->ring_waits && waits)
+		fputs("  the rings gained nothing; run the program without --ring\n",
+		      out);
 }
 
 /* Why the library saw nothing, as far as it shows from outside. */
+static const char *why_unseen(enum reach reach, const struct report *report)
+{
+	switch (reach) {
+	case REACH_STATIC:
+		return "it is statically linked; link it dynamically, or have "
+		       "it use the device itself, see devepoll(7)";
+	case REACH_OTHER_BITS:
+		return "it needs the library of another word size; install "
+		       "that, see libdevepoll-preload(7)";
+	case REACH_OTHER_LIBC:
+		return WHY_OTHER_LIBC "; build it for glibc";
+	case REACH_PRIVILEGED:
+		return "it has more privileges than its caller; start it as "
+		       "the user that it becomes";
+	case REACH_OTHER_ROOT:
+		return "it is in another root directory, which lacks the "
+		       "library; see \"Programs that do not see the device\" "
+		       "in devepoll(1)";
+	case REACH_OTHER_ENVIRONMENT:
+		return "it was started without our LD_PRELOAD, as by env -i; "
+		       "run devepoll after that";
+	case REACH_UNKNOWN:
+		return "why can't be seen from outside; look for what the "
+		       "dynamic linker said, or run devepoll as root";
+	case REACH_YES:
+		break;
+	}
+	if (!report->processes)
+		return "it ended before the library began, or may not open "
+		       "/proc/PID/fd of devepoll; look for what the dynamic "
+		       "linker said";
+	return "it makes system calls of its own, as Go programs do; such a "
+	       "program has to use the device itself, see devepoll(7)";
+}
+
+static bool has_sets(const struct report *report)
+{
+	return report->device.sets || report->epoll.sets;
+}
+
 static void say_unseen(FILE *out, const struct outcome *outcome)
 {
 	const struct report *report = outcome->report;
-	const char *why = "it makes system calls of its own, as Go programs do";
-	bool seen = report->device.sets || report->epoll.sets;
+	const struct seen *seen = &outcome->seen;
 
-	switch (outcome->reach) {
-	case REACH_STATIC:
-		why = "it is statically linked";
-		break;
-	case REACH_OTHER_BITS:
-		why = "it needs the library of another word size";
-		break;
-	case REACH_OTHER_LIBC:
-		why = WHY_OTHER_LIBC;
-		break;
-	case REACH_PRIVILEGED:
-		why = "it has more privileges than its caller";
-		break;
-	case REACH_YES:
-		if (!report->processes)
-			why = "it did not start, or not by the dynamic linker";
-		break;
-	}
-	if (outcome->eventpolls && !report->epoll.sets)
+	if (report->not_run)
+		fprintf(out, "  the program did not start: %s\n",
+			strerror(report->not_run));
+	else if (seen->eventpolls && !report->epoll.sets)
 		fprintf(out,
 			"  %u set%s on epoll the library does not reach: %s\n",
-			outcome->eventpolls, PLURAL(outcome->eventpolls), why);
+			seen->eventpolls, PLURAL(seen->eventpolls),
+			why_unseen(seen->reach, report));
 	else if (outcome->reach != REACH_YES || !report->processes)
 		fprintf(out, "  the library does not reach the program: %s\n",
-			why);
-	else if (!seen)
+			why_unseen(outcome->reach, report));
+	else if (!has_sets(report) && !report->refused->err &&
+		 !outcome->in_background)
 		fputs("  the program created no set\n", out);
 }
 
@@ -314,11 +269,14 @@ void command_report(FILE *out, const struct outcome *outcome)
 		outcome->name, (uint64_t)report->processes,
 		report->processes == 1 ? "" : "es", device, PLURAL(device),
 		epoll);
-	say_reasons(out, "fell back to epoll", report->fallback,
-		    why_no_device);
+	say_no_device(out, "fell back to epoll", report->fallback, outcome);
+	say_no_device(out, "no set at all", report->refused, outcome);
 	say_calls(out, DEVEPOLL_NODE, &report->device);
 	say_calls(out, "epoll", &report->epoll);
 	say_rings(out, report);
-	say_reasons(out, "no ring", report->no_ring, why_no_ring);
+	say_no_ring(out, outcome);
 	say_unseen(out, outcome);
+	if (outcome->in_background)
+		fputs("  it goes on in the background, where nothing more is reported; keep it in the foreground, as with nginx -g 'daemon off;'\n",
+		      out);
 }

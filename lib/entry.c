@@ -193,6 +193,7 @@ static int open_path(const char *path, int flags)
 /**
  * devepoll_entry_open() - open the device
  * @cloexec: O_CLOEXEC or 0
+ * @node: out, unless NULL: the path that decided
  *
  * Return: the fd, or
  * -ENOTTY: the node is another device, or the module has no extended interface;
@@ -200,13 +201,20 @@ static int open_path(const char *path, int flags)
  * or an error of open(2) for DEVEPOLL_NODE or, if that does not exist, for
  * DEVEPOLL_NODE_MISC.
  */
-int devepoll_entry_open(int cloexec)
+int devepoll_entry_open(int cloexec, const char **node)
 {
-	int fd = open_path(DEVEPOLL_NODE, cloexec);
+	const char *path = DEVEPOLL_NODE;
+	int fd = open_path(path, cloexec);
 	long ret;
 
-	if (fd == -ENOENT)
+	if (fd == -ENOENT) {
 		fd = open_path(DEVEPOLL_NODE_MISC, cloexec);
+		/* If neither is there, the first one is missed. */
+		if (fd != -ENOENT)
+			path = DEVEPOLL_NODE_MISC;
+	}
+	if (node)
+		*node = path;
 	if (fd < 0)
 		return fd;
 	ret = query_features(fd);

@@ -13,7 +13,8 @@
 
 int devepoll_epoll_create(int size)
 {
-	return syscall_result(size > 0 ? devepoll_entry_open(0) : -EINVAL);
+	return syscall_result(size > 0 ? devepoll_entry_open(0, NULL) :
+					-EINVAL);
 }
 
 int devepoll_epoll_create1(int flags)
@@ -21,7 +22,7 @@ int devepoll_epoll_create1(int flags)
 	if (flags & ~EPOLL_CLOEXEC)
 		return syscall_result(-EINVAL);
 	flags = flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0;
-	return syscall_result(devepoll_entry_open(flags));
+	return syscall_result(devepoll_entry_open(flags, NULL));
 }
 
 /*

@@ -19,7 +19,8 @@ int devepoll_events_open(unsigned int flags)
 {
 	if (flags & ~DEVEPOLL_NO_CLOEXEC)
 		return -EINVAL;
-	return devepoll_entry_open(flags & DEVEPOLL_NO_CLOEXEC ? 0 : O_CLOEXEC);
+	return devepoll_entry_open(flags & DEVEPOLL_NO_CLOEXEC ? 0 : O_CLOEXEC,
+				   NULL);
 }
 
 int devepoll_events_request(int fd, unsigned int request, void *arg)

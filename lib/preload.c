@@ -45,10 +45,17 @@ static bool is_trusted(int epfd, int op, int fd,
 
 static long ctl_on_device(int epfd, int op, int fd, struct epoll_event *event)
 {
-	if (is_trusted(epfd, op, fd, event))
-		return devepoll_entry_change(epfd, op, fd, event,
-					     DEVEPOLL_TRUST);
-	return entry_ctl(epfd, op, fd, event);
+	const bool trusted = is_trusted(epfd, op, fd, event);
+	long ret;
+
+	if (trusted)
+		ret = devepoll_entry_change(epfd, op, fd, event,
+					    DEVEPOLL_TRUST);
+	else
+		ret = entry_ctl(epfd, op, fd, event);
+	if (REPORTING && !ret && op == EPOLL_CTL_ADD && preload_ring_of(epfd))
+		devepoll_report_ring_fd(trusted);
+	return ret;
 }
 
 static long pwait_on_device(int epfd, struct epoll_event *events, int maxevents,

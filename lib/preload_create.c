@@ -27,32 +27,34 @@ long devepoll_preload_create(long nr, int arg)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
 	const int flags = nr == SYS_epoll_create1 ? arg : 0;
+	const char *node;
 	long err, fd;
 
 	if (flags & ~EPOLL_CLOEXEC || (nr == SYS_epoll_create && arg <= 0))
 		return -EINVAL;
-	fd = devepoll_entry_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0);
+	fd = devepoll_entry_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0, &node);
 	if (fd >= 0) {
 		preload_found_device(fd);
 		devepoll_preload_ring_renumber(fd);
 		if (REPORTING)
-			devepoll_report_create(0);
+			devepoll_report_create(0, node);
 		if (devepoll_setting(SETTING_RING))
 			devepoll_preload_ring_open(fd);
 		return fd;
 	}
 	err = fd;
-	if (devepoll_setting(SETTING_NO_FALLBACK))
-		return err;
-
-	fd = raw_call(nr, arg, 0, 0, 0, 0, 0);
-	if (fd < 0)
+	if (!devepoll_setting(SETTING_NO_FALLBACK))
+		fd = raw_call(nr, arg, 0, 0, 0, 0, 0);
+	if (fd < 0) {
+		if (REPORTING)
+			devepoll_report_refused(-fd, node);
 		return fd;
+	}
 	preload_set_guess(fd, FOUND_EPOLL);
 	devepoll_preload_ring_renumber(fd);
 	if (REPORTING)
-		devepoll_report_create(-err);
-	devepoll_tell_once(&told, DEVEPOLL_NODE, -err, "using epoll instead");
+		devepoll_report_create(-err, node);
+	devepoll_tell_once(&told, node, -err, "using epoll instead");
 	return fd;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "entry.h"
 #include "preload_report.h"
@@ -26,6 +27,9 @@ struct told {
 /* Counts that nobody reads, if there is no report. */
 static struct report nowhere;
 static struct report *report = &nowhere;
+
+/* Memory that is 0 again in the child of a fork(2); NULL if there is none. */
+static atomic_bool *is_counted;
 
 static void add(report_counter *counter, uint64_t count)
 {
@@ -63,6 +67,8 @@ static bool read_variable(const char *text, struct told *told)
 	return !*text;
 }
 
+#define TOLD_FLAGS	(O_RDWR | O_NONBLOCK | O_NOCTTY)
+
 static int open_path(const char *name, int flags)
 {
 	return raw_call(SYS_openat, AT_FDCWD, (long)name, flags | O_CLOEXEC, 0,
@@ -86,14 +92,17 @@ static bool is_told(int fd, const struct told *told)
 static int open_told(const struct told *told)
 {
 	int fd, path = open_path(told->name, O_PATH);
+	bool right = path >= 0 && is_told(path, told);
 	char name[64];
 
 	if (path < 0)
 		return path;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
-	fd = is_told(path, told) ? open_path(name, O_RDWR | O_NONBLOCK |
-					     O_NOCTTY) : -ESTALE;
+	fd = right ? open_path(name, TOLD_FLAGS) : -ESTALE;
 	raw_call(SYS_close, path, 0, 0, 0, 0, 0);
+	/* Only one fd is left below the limit: the name is right for now. */
+	if (fd == -EMFILE)
+		fd = open_path(told->name, TOLD_FLAGS);
 	return fd;
 }
 
@@ -115,6 +124,57 @@ static struct report *map_told(int fd, const struct told *told)
 	return map;
 }
 
+/* Not one that was counted before its execve(2). */
+static bool is_new(uint32_t pid)
+{
+	uint32_t known;
+	unsigned int i;
+
+	for (i = 0; i < REPORT_PIDS; i++) {
+		known = 0;
+		if (atomic_compare_exchange_strong(
+				&report->pids[(pid + i) % REPORT_PIDS], &known,
+				pid))
+			return true;
+		if (known == pid)
+			return false;
+	}
+	return true;
+}
+
+static void add_process(void)
+{
+	if (is_new(raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0)))
+		add(&report->processes, 1);
+}
+
+/* Counts the process, if it is the child of one that loaded the library. */
+static void count_process(void)
+{
+	if (is_counted &&
+	    !atomic_exchange_explicit(is_counted, true, memory_order_relaxed))
+		add_process();
+}
+
+/* A child of fork(2) is counted at its first call. */
+static void count_children(void)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	void *map;
+	int err;
+
+	map = raw_map(NULL, page, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &err);
+	if (!map)
+		return;
+	if (raw_call(SYS_madvise, (long)map, page, MADV_WIPEONFORK, 0, 0, 0)) {
+		raw_unmap(map, page);
+		return;
+	}
+	is_counted = map;
+	atomic_store_explicit(is_counted, true, memory_order_relaxed);
+}
+
 /* Runs before the program; a child of fork(2) inherits the mapping. */
 static __attribute__((constructor)) void begin(void)
 {
@@ -133,7 +193,8 @@ static __attribute__((constructor)) void begin(void)
 	if (!map)
 		return;
 	report = map;
-	add(&report->processes, 1);
+	add_process();
+	count_children();
 }
 
 /* The last element is also for all reasons that find no room. */
@@ -154,15 +215,33 @@ static void add_reason(struct report_reason *reasons, int err)
 	add(&reasons->count, 1);
 }
 
+static int reason_at(int err, const char *node)
+{
+	return strcmp(node, DEVEPOLL_NODE_MISC) ? err : err | REPORT_MISC;
+}
+
 /**
  * devepoll_report_create() - count an instance that was created
  * @err: 0 if it is on the device, otherwise the errno of the device
+ * @node: the path that was opened, or not
  */
-void devepoll_report_create(int err)
+void devepoll_report_create(int err, const char *node)
 {
+	count_process();
 	add(err ? &report->epoll.sets : &report->device.sets, 1);
 	if (err)
-		add_reason(report->fallback, err);
+		add_reason(report->fallback, reason_at(err, node));
+}
+
+/**
+ * devepoll_report_refused() - count an instance that could not be created
+ * @err: the errno
+ * @node: the path that was not opened
+ */
+void devepoll_report_refused(int err, const char *node)
+{
+	count_process();
+	add_reason(report->refused, reason_at(err, node));
 }
 
 /**
@@ -188,6 +267,7 @@ void devepoll_report_call(long nr, bool on_device, long ret)
 	struct report_calls *calls = on_device ? &report->device :
 						 &report->epoll;
 
+	count_process();
 	if (nr == SYS_epoll_ctl) {
 		add(&calls->changes, 1);
 		return;
@@ -203,6 +283,30 @@ void devepoll_report_call(long nr, bool on_device, long ret)
  */
 void devepoll_report_taken(long nr)
 {
+	count_process();
 	add(&report->ring_waits, 1);
 	add(&report->ring_events, nr);
+}
+
+/**
+ * devepoll_report_ring_fd() - count an fd that was added to one with a ring
+ * @trusted: its events go to memory
+ */
+void devepoll_report_ring_fd(bool trusted)
+{
+	add(&report->ring_fds, 1);
+	if (!trusted)
+		add(&report->ring_others, 1);
+}
+
+/**
+ * devepoll_report_untaken() - count why a wait needs a system call
+ * @word: the word of the ring
+ */
+void devepoll_report_untaken(uint64_t word)
+{
+	if (!(uint32_t)word)
+		add(&report->ring_slept, 1);
+	else if (word & DEVEPOLL_RING_ASK)
+		add(&report->ring_asked, 1);
 }

@@ -7,6 +7,7 @@
 #define DEVEPOLL_PRELOAD_REPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "internal.h"
 
@@ -16,9 +17,12 @@
 #define REPORTING	false
 #endif
 
-DEVEPOLL_HIDDEN void devepoll_report_create(int err);
+DEVEPOLL_HIDDEN void devepoll_report_create(int err, const char *node);
+DEVEPOLL_HIDDEN void devepoll_report_refused(int err, const char *node);
 DEVEPOLL_HIDDEN void devepoll_report_ring(int err);
 DEVEPOLL_HIDDEN void devepoll_report_call(long nr, bool on_device, long ret);
 DEVEPOLL_HIDDEN void devepoll_report_taken(long nr);
+DEVEPOLL_HIDDEN void devepoll_report_ring_fd(bool trusted);
+DEVEPOLL_HIDDEN void devepoll_report_untaken(uint64_t word);
 
 #endif /* DEVEPOLL_PRELOAD_REPORT_H */

@@ -201,6 +201,15 @@ int pwait_among_others(int epfd, struct epoll_event *events, uint64_t length)
 	return among_others(SYS_epoll_pwait, epfd, events, length);
 }
 
+/* A look into memory is over. */
+static __always_inline void report_take(struct preload_ring *ring, long ret)
+{
+	if (REPORTING && ret >= 0)
+		devepoll_report_taken(ret);
+	else if (REPORTING)
+		devepoll_report_untaken(atomic_load(ring->word));
+}
+
 /* Events that are in memory; -EAGAIN if a system call has to be made. */
 static long take(struct preload_ring *ring, int epfd,
 		 struct epoll_event *events, int maxevents, bool sleeps)
@@ -213,8 +222,7 @@ static long take(struct preload_ring *ring, int epfd,
 	ret = preload_ring_take(ring, epfd, events, maxevents, sleeps, &drop);
 	if (drop)
 		devepoll_preload_ring_drop_held(ring);
-	if (REPORTING && ret >= 0)
-		devepoll_report_taken(ret);
+	report_take(ring, ret);
 	return ret;
 }
 
@@ -298,8 +306,7 @@ int wait_with_ring(int epfd, struct epoll_event *events, int maxevents,
 					  timeout);
 	ret = preload_ring_take(ring, epfd, events, maxevents, timeout != 0,
 				&drop);
-	if (REPORTING && ret >= 0)
-		devepoll_report_taken(ret);
+	report_take(ring, ret);
 	if (drop)
 		return wait_and_drop(ring, ret, epfd, events, maxevents,
 				     timeout);

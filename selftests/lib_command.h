@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,10 +36,12 @@ static inline char *command(void)
 	return path;
 }
 
-/* What it said on standard error. */
+/* What it said. */
 static char report[4096];
 /* Whether devepoll is started by a program that ignores SIGCHLD. */
 static bool ignores_children;
+/* Unless 0, RLIMIT_NOFILE of devepoll, which has no other fds then. */
+static rlim_t fd_limit;
 
 /* Runs devepoll; how it ended, as of wait(2), and what was said in report. */
 static inline int run_devepoll(char *const argv[])
@@ -54,9 +57,12 @@ static inline int run_devepoll(char *const argv[])
 	if (!child) {
 		if (ignores_children)
 			signal(SIGCHLD, SIG_IGN);
+		dup2(fds[1], STDOUT_FILENO);
 		dup2(fds[1], STDERR_FILENO);
-		close(fds[0]);
-		close(fds[1]);
+		closefrom(STDERR_FILENO + 1);
+		if (fd_limit)
+			setrlimit(RLIMIT_NOFILE,
+				  &(struct rlimit){ fd_limit, fd_limit });
 		execv(command(), argv);
 		_exit(99);
 	}

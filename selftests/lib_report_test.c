@@ -4,6 +4,9 @@
  * device.  This program, started with a word after "--go-on", does what the
  * word says.
  */
+#include <devepoll.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -68,10 +71,155 @@ static int use_a_set_in_a_child(void)
 	return reap(child) || use_a_set();
 }
 
+#define WORKERS		4
+
+static int use_sets_in_workers(void)
+{
+	pid_t workers[WORKERS];
+	int i, status = 0;
+
+	for (i = 0; i < WORKERS; i++) {
+		workers[i] = fork();
+		if (!workers[i])
+			_exit(use_a_set());
+	}
+	for (i = 0; i < WORKERS; i++)
+		status |= reap(workers[i]);
+	return status;
+}
+
 /* Long enough for devepoll to look into /proc a few times. */
 static int hold_a_set_of_our_own(void)
 {
 	return raw_epoll_create() < 0 || usleep(1500000);
+}
+
+static int hold_a_set(void)
+{
+	return epoll_create1(0) < 0 || usleep(1500000);
+}
+
+/* Waits with a ring, of fds that no ring serves. */
+static int use_level_triggered(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int set = epoll_create1(0), fd = eventfd_new(), i;
+
+	if (set < 0 || epoll_ctl(set, EPOLL_CTL_ADD, fd, &event) ||
+	    eventfd_post(fd))
+		return 1;
+	for (i = 0; i < WAITS; i++) {
+		if (epoll_wait(set, &event, 1, -1) != 1)
+			return 2;
+	}
+	return 0;
+}
+
+/* Waits that find nothing, and sleep. */
+static int only_sleep(void)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int set = epoll_create1(0), i;
+
+	if (set < 0 || epoll_ctl(set, EPOLL_CTL_ADD, eventfd_new(), &event))
+		return 1;
+	for (i = 0; i < WAITS; i++) {
+		if (epoll_wait(set, &event, 1, 1))
+			return 2;
+	}
+	return 0;
+}
+
+/* A set is created only when devepoll has ended. */
+static int go_to_the_background(void)
+{
+	const pid_t devepoll = getppid();
+	pid_t child = fork();
+	int null;
+
+	if (child)
+		return child < 0;
+	null = open("/dev/null", O_RDWR);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	while (!kill(devepoll, 0))
+		usleep(1000);
+	return use_a_set();
+}
+
+static int create_in_vain(int err)
+{
+	return epoll_create1(0) != -1 || errno != err;
+}
+
+static int reach_the_limit(void)
+{
+	const struct rlimit full = { 3, 3 };
+
+	closefrom(3);
+	return setrlimit(RLIMIT_NOFILE, &full) || create_in_vain(EMFILE);
+}
+
+/* --- Another root directory, and another /dev --- */
+
+#define ROOT		"/mnt"
+#define PROGRAM		"/program"
+
+static int bind_folder(const char *path)
+{
+	char there[64];
+
+	snprintf(there, sizeof(there), ROOT "%s", path);
+	return mkdir(there, 0755) || mount(path, there, NULL, MS_BIND, NULL);
+}
+
+static int bind_file(const char *path, const char *there)
+{
+	int fd = open(there, O_CREAT | O_WRONLY | O_CLOEXEC, 0755);
+
+	return fd < 0 || close(fd) || mount(path, there, NULL, MS_BIND, NULL);
+}
+
+/* As it is in the root directory: a symbolic link, a folder, or nothing. */
+static int take_over(const char *path)
+{
+	char target[64], there[64];
+	ssize_t len = readlink(path, target, sizeof(target) - 1);
+
+	if (len < 0)
+		return errno == ENOENT ? 0 : bind_folder(path);
+	target[len] = '\0';
+	snprintf(there, sizeof(there), ROOT "%s", path);
+	return symlink(target, there);
+}
+
+/* A root directory with this program, the C library and /dev, but no node. */
+static int make_root(void)
+{
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", ROOT, "tmpfs", 0, NULL) || mkdir(ROOT "/dev", 0755))
+		return -1;
+	return bind_folder("/usr") || take_over("/lib") || take_over("/lib32") ||
+	       take_over("/lib64") || bind_file(own_path(), ROOT PROGRAM);
+}
+
+static int enter_root(void)
+{
+	return chroot(ROOT) || chdir("/");
+}
+
+static int go_on_in_root(void)
+{
+	return enter_root() ||
+	       execl(PROGRAM, PROGRAM, "--go-on", "hold", NULL);
+}
+
+static int go_on_without_environment(void)
+{
+	char *const none[] = { NULL };
+
+	return execle(own_path(), "program", "--go-on", "hold", NULL, none);
 }
 
 static int go_on(const char *word)
@@ -84,6 +232,37 @@ static int go_on(const char *word)
 		return use_a_set() || kill(getpid(), SIGKILL);
 	if (!strcmp(word, "own"))
 		return hold_a_set_of_our_own();
+	if (!strcmp(word, "workers"))
+		return use_sets_in_workers();
+	if (!strcmp(word, "exec"))
+		return execl("/proc/self/exe", "program", "--go-on", "set",
+			     NULL);
+	if (!strcmp(word, "hold"))
+		return hold_a_set();
+	if (!strcmp(word, "level"))
+		return use_level_triggered();
+	if (!strcmp(word, "sleep"))
+		return only_sleep();
+	if (!strcmp(word, "background"))
+		return go_to_the_background();
+	if (!strcmp(word, "create"))
+		return epoll_create1(0) != STDERR_FILENO + 1;
+	if (!strcmp(word, "no-set"))
+		return create_in_vain(ENOENT);
+	if (!strcmp(word, "no-fd"))
+		return reach_the_limit();
+	if (!strcmp(word, "root"))
+		return enter_root() || use_a_set();
+	if (!strcmp(word, "root-exec"))
+		return go_on_in_root();
+	if (!strcmp(word, "dev"))
+		return other_node(-1, 0) || use_a_set();
+	if (!strcmp(word, "early"))
+		return use_a_set() ||
+		       mknod(NODE, S_IFCHR | 0666,
+			     makedev(EVENTPOLL_MAJOR, NODE_MINOR));
+	if (!strcmp(word, "no-environment"))
+		return go_on_without_environment();
 	if (!strcmp(word, "no-ioctl"))
 		return refuse_call(SYS_ioctl, EPERM) || use_a_set();
 	if (!strcmp(word, "no-open"))
@@ -138,6 +317,15 @@ TEST(nothing_is_lost_when_the_program_is_killed)
 	EXPECT_TRUE(says(": 1 change, 10 waits by system call, 10 events\n"));
 }
 
+/* Whoever loads another program is still the same process. */
+TEST(each_process_is_counted_once)
+{
+	EXPECT_TRUE(REPORTS("--strict", "workers",
+			    ", 5 processes: 4 sets on /dev/epoll, 0 on epoll\n"));
+	EXPECT_TRUE(REPORTS("--strict", "fork", ", 2 processes: 2 sets "));
+	EXPECT_TRUE(REPORTS("--strict", "exec", ", 1 process: 1 set "));
+}
+
 /* The first event goes through the kernel, so that the memory is known. */
 TEST(waits_without_a_system_call_are_counted)
 {
@@ -145,6 +333,132 @@ TEST(waits_without_a_system_call_are_counted)
 			    "rings: 1 set with one; 9 of 10 waits took 9 events",
 			    "system calls saved: 9 ",
 			    ": 1 change, 1 wait by system call, 1 event\n"));
+}
+
+TEST(ring_without_a_use_for_level_triggered_fds_is_named)
+{
+	EXPECT_TRUE(REPORTS("--ring", "level",
+			    "rings: 1 set with one; 0 of 10 waits ",
+			    "a system call, 10 times: the kernel had to look "
+			    "for events of fds that are level-triggered, "
+			    "one-shot or exclusive (1 of 1)\n",
+			    "the rings gained nothing; run the program without "
+			    "--ring\n"));
+	EXPECT_FALSE(mentions("calls saved"));
+	EXPECT_FALSE(mentions("slept"));
+}
+
+TEST(ring_without_a_use_for_waits_that_sleep_is_named)
+{
+	EXPECT_TRUE(REPORTS("--ring", "sleep",
+			    "rings: 1 set with one; 0 of 10 waits ",
+			    "a system call, 10 times: there was no event, so "
+			    "the wait slept\n",
+			    "the rings gained nothing; run the program without "
+			    "--ring\n"));
+	EXPECT_FALSE(mentions("had to look"));
+}
+
+TEST(use_of_a_ring_is_not_denied)
+{
+	EXPECT_TRUE(REPORTS("--ring", "set", "system calls saved: 9 "));
+	EXPECT_FALSE(mentions("a system call, "));
+	EXPECT_FALSE(mentions("gained nothing"));
+}
+
+TEST(program_in_the_background_is_named)
+{
+	EXPECT_TRUE(REPORTS("--strict", "background",
+			    "1 process: 0 sets on /dev/epoll, 0 on epoll\n",
+			    "it goes on in the background, where nothing more "
+			    "is reported; keep it in the foreground"));
+	EXPECT_FALSE(mentions("created no set"));
+	EXPECT_TRUE(REPORTS("--strict", "workers", "4 sets"));
+	EXPECT_FALSE(mentions("background"));
+}
+
+TEST(program_that_does_not_exist_is_named)
+{
+	EXPECT_EQ(127, run("--strict", "/dev/null/program", NULL) ? 127 : 0);
+	EXPECT_TRUE(says("the program did not start: Not a directory\n"));
+}
+
+TEST(process_is_counted_with_its_last_fd)
+{
+	fd_limit = STDERR_FILENO + 2;
+	EXPECT_TRUE(REPORTS("--strict", "create",
+			    "1 process: 1 set on /dev/epoll, 0 on epoll\n"));
+	EXPECT_FALSE(mentions("not reach"));
+}
+
+TEST(set_that_the_limit_of_files_prevents_is_named)
+{
+	EXPECT_TRUE(REPORTS("--trust", "no-fd",
+			    "no set at all, 1 time: too many open files; raise "
+			    "RLIMIT_NOFILE\n"));
+	EXPECT_FALSE(mentions("created no set"));
+	EXPECT_FALSE(mentions("fell back"));
+}
+
+TEST(strict_program_without_the_device_is_named)
+{
+	ASSERT_EQ(0, other_node(-1, 0));
+	EXPECT_TRUE(REPORTS("--strict", "no-set",
+			    "no set at all, 1 time: the module is loaded, but "
+			    "this /dev has no /dev/epoll; see "));
+	EXPECT_FALSE(mentions("created no set"));
+	EXPECT_FALSE(mentions("fell back"));
+}
+
+#define NOT_SEEN	"the program does not see /dev/epoll, as after " \
+			"chroot(2) or in a /dev of its own; see \"Programs "
+
+TEST(program_in_another_root_directory_is_named)
+{
+	ASSERT_EQ(0, make_root());
+	EXPECT_TRUE(REPORTS("--trust", "root",
+			    "fell back to epoll, 1 time: " NOT_SEEN));
+	EXPECT_FALSE(mentions("modprobe"));
+	/* What devepoll(1) says to do. */
+	ASSERT_EQ(0, bind_file(NODE, ROOT NODE));
+	EXPECT_TRUE(REPORTS("--strict", "root", "1 set on /dev/epoll, 0 on"));
+}
+
+TEST(program_with_a_dev_of_its_own_is_named)
+{
+	EXPECT_TRUE(REPORTS("--trust", "dev",
+			    "fell back to epoll, 1 time: " NOT_SEEN));
+	EXPECT_FALSE(mentions("modprobe"));
+}
+
+TEST(root_directory_without_the_library_is_named)
+{
+	ASSERT_EQ(0, make_root());
+	EXPECT_TRUE(REPORTS("--trust", "root-exec",
+			    "1 set on epoll the library does not reach: it is "
+			    "in another root directory, which lacks the "
+			    "library; see "));
+}
+
+TEST(environment_without_the_library_is_named)
+{
+	EXPECT_TRUE(REPORTS("--trust", "no-environment",
+			    "1 set on epoll the library does not reach: it was "
+			    "started without our LD_PRELOAD, as by env -i; run "
+			    "devepoll after that\n"));
+}
+
+TEST(device_that_comes_too_late_is_named)
+{
+	ASSERT_EQ(0, other_node(-1, 0));
+	EXPECT_TRUE(REPORTS("--trust", "early",
+			    "there was no /dev/epoll yet; start the program "
+			    "again\n"));
+}
+
+static int hide_module(void)
+{
+	return mount("none", "/sys", "tmpfs", 0, NULL);
 }
 
 TEST(end_is_seen_where_the_ends_of_children_are_ignored)
@@ -172,7 +486,8 @@ TEST(static_program_is_named)
 	if (sizeof(long) != 8 || access("/bin/busybox", X_OK))
 		SKIP(return, "no static program of this kind");
 	EXPECT_EQ(0, run("--strict", "/bin/busybox", NULL));
-	EXPECT_TRUE(says("not reach the program: it is statically linked\n"));
+	EXPECT_TRUE(says("not reach the program: it is statically linked; "
+			 "link it dynamically, or "));
 }
 
 TEST(filter_of_ioctl_leaves_the_set_on_the_device)
@@ -188,7 +503,8 @@ TEST(filter_of_open_is_named)
 {
 	EXPECT_TRUE(REPORTS("--trust", "no-open",
 			    "0 sets on /dev/epoll, 1 on epoll\n",
-			    "1 time: a filter of system calls (seccomp)",
+			    "1 time: /dev/epoll: a filter of system calls "
+			    "(seccomp) or a control group refuses it",
 			    "on epoll: 1 change, 10 waits by system call, "));
 }
 
@@ -207,6 +523,8 @@ FIXTURE(fallback) { };
 FIXTURE_VARIANT(fallback)
 {
 	int node_minor;
+	bool no_module;
+	bool is_second;	/* the node is /dev/misc/eventpoll */
 	mode_t mode;
 	uid_t user;
 	const char *reason;
@@ -214,25 +532,53 @@ FIXTURE_VARIANT(fallback)
 
 FIXTURE_VARIANT_ADD(fallback, no_node) {
 	.node_minor = -1,
+	.reason = "the module is loaded, but this /dev has no /dev/epoll; see ",
+};
+
+FIXTURE_VARIANT_ADD(fallback, no_module) {
+	.node_minor = -1,
+	.no_module = true,
 	.reason = "there is no /dev/epoll; load the module: modprobe devepoll\n",
 };
 
 FIXTURE_VARIANT_ADD(fallback, no_driver) {
 	.node_minor = 99,
 	.mode = 0666,
-	.reason = "/dev/epoll has no module; load it: modprobe devepoll\n",
+	.reason = "/dev/epoll: it has another number than the module that is "
+		  "loaded; make it anew ",
+};
+
+FIXTURE_VARIANT_ADD(fallback, no_driver_and_no_module) {
+	.node_minor = 99,
+	.no_module = true,
+	.mode = 0666,
+	.reason = "/dev/epoll: it has no module; load it: modprobe devepoll\n",
 };
 
 FIXTURE_VARIANT_ADD(fallback, no_permission) {
 	.node_minor = NODE_MINOR,
 	.mode = 0600,
 	.user = 65534,
-	.reason = "no permission to open /dev/epoll; see the parameter mode",
+	.reason = "/dev/epoll: no permission; see the parameter mode",
+};
+
+FIXTURE_VARIANT_ADD(fallback, no_permission_for_the_second_node) {
+	.node_minor = NODE_MINOR,
+	.is_second = true,
+	.mode = 0600,
+	.user = 65534,
+	.reason = "/dev/misc/eventpoll: no permission; see the parameter mode",
 };
 
 FIXTURE_SETUP(fallback)
 {
 	ASSERT_EQ(0, other_node(variant->node_minor, variant->mode));
+	if (variant->no_module)
+		ASSERT_EQ(0, hide_module());
+	if (variant->is_second) {
+		ASSERT_EQ(0, mkdir("/dev/misc", 0755));
+		ASSERT_EQ(0, rename(NODE, DEVEPOLL_NODE_MISC));
+	}
 	ASSERT_EQ(0, setresuid(variant->user, variant->user, variant->user));
 }
 
@@ -246,6 +592,17 @@ TEST_F(fallback, reason_is_named)
 			    "0 sets on /dev/epoll, 1 on epoll\n",
 			    "fell back to epoll, 1 time: ",
 			    variant->reason));
+}
+
+/* What the library itself says, with the path that decided. */
+TEST_F(fallback, path_is_named)
+{
+	const char *node = variant->is_second ? DEVEPOLL_NODE_MISC : NODE;
+	char text[64];
+
+	setenv("DEVEPOLL_VERBOSE", "1", 1);
+	snprintf(text, sizeof(text), "libdevepoll-preload: %s: ", node);
+	EXPECT_TRUE(REPORTS("--trust", "set", text));
 }
 
 TEST_HARNESS_MAIN
