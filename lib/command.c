@@ -46,7 +46,7 @@ static const char usage[] =
 "  --trust          report the events that wake-ups name, without polling\n"
 "  --strict         let the program fail instead of falling back to epoll\n"
 "  --help           print this text\n"
-"  --version        print the version\n";
+"  --version        print the versions, also of the loaded module\n";
 
 static __attribute__((noreturn)) void die(int status, const char *what,
 					  const char *why)
@@ -264,6 +264,20 @@ run_and_report(char **argv, const char *file, enum reach reach)
 	end_as(status);
 }
 
+static void say_versions(void)
+{
+	FILE *file = fopen("/sys/module/devepoll/version", "re");
+	char version[64];
+
+	puts("devepoll " DEVEPOLL_VERSION);
+	if (file && fgets(version, sizeof(version), file))
+		printf("module %s, loaded\n", strtok(version, "\n"));
+	else
+		puts("module not loaded");
+	if (file)
+		fclose(file);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -299,7 +313,7 @@ int main(int argc, char **argv)
 			fputs(usage, stdout);
 			return 0;
 		case 'V':
-			puts("devepoll " DEVEPOLL_VERSION);
+			say_versions();
 			return 0;
 		default:
 			return EXIT_OWN;

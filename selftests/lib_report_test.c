@@ -461,6 +461,25 @@ static int hide_module(void)
 	return mount("none", "/sys", "tmpfs", 0, NULL);
 }
 
+TEST(version_of_the_module_is_named)
+{
+	char *const argv[] = { "devepoll", "--version", NULL };
+	FILE *file = fopen("/sys/module/devepoll/version", "re");
+	char line[64], text[256];
+
+	ASSERT_TRUE(file && fgets(line, sizeof(line), file));
+	fclose(file);
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(text, sizeof(text), "devepoll %s\nmodule %s, loaded\n", line,
+		 line);
+	EXPECT_EQ(0, run_devepoll(argv));
+	EXPECT_EQ(0, strcmp(text, report));
+	ASSERT_EQ(0, other_node(-1, 0));
+	ASSERT_EQ(0, hide_module());
+	EXPECT_EQ(0, run_devepoll(argv));
+	EXPECT_TRUE(says("\nmodule not loaded\n"));
+}
+
 TEST(end_is_seen_where_the_ends_of_children_are_ignored)
 {
 	ignores_children = true;
