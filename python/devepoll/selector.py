@@ -30,6 +30,18 @@ UNTRIED = 1     # no result: those are 0 or negative
 RESULTS = struct.Struct("=II")
 NOT_IN, NOT_OUT = ~select.EPOLLIN, ~select.EPOLLOUT
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+PATH = "/dev/epoll"
+
+# What to do when the device can't be opened.
+ADVICE = {
+    errno.ENOENT: "load the module: modprobe devepoll",
+    errno.ENXIO: "load the module: modprobe devepoll",
+    errno.ENODEV: "load the module: modprobe devepoll",
+    errno.EACCES: "see the parameter mode in devepoll(4)",
+    errno.EPERM: "a filter of system calls or a control group refuses it",
+    errno.EMFILE: "raise RLIMIT_NOFILE",
+}
+
 POLL_EVENTS = (0, select.EPOLLIN, select.EPOLLOUT,
                select.EPOLLIN | select.EPOLLOUT)
 
@@ -38,6 +50,29 @@ MOST_NS = 2 ** 63 - 1
 
 # A change that fails in this way leaves an fd that can't be watched.
 UNWATCHABLE = (errno.EPERM, errno.EBADF, errno.ENOENT)
+
+
+def _open(path):
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError as error:
+        # In a container or after chroot() the module may well be loaded.
+        advice = ADVICE.get(error.errno)
+        if error.errno == errno.ENOENT and \
+                os.path.exists("/sys/module/devepoll"):
+            advice = "the module is loaded, but this /dev lacks the node"
+        if advice:
+            error.strerror = f"{error.strerror} ({advice})"
+        raise
+
+
+def available(path=PATH):
+    """Whether the device can be opened, so that a selector can be made."""
+    try:
+        os.close(_open(path))
+    except OSError:
+        return False
+    return True
 
 
 class _Memory:
@@ -73,9 +108,9 @@ class DevepollSelector(selectors._BaseSelectorImpl):
     it: wake the one that waits, as call_soon_threadsafe() of asyncio does.
     """
 
-    def __init__(self, *, defer=False, path="/dev/epoll"):
+    def __init__(self, *, defer=False, path=PATH):
         super().__init__()
-        self._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        self._fd = _open(path)
         # Owns the fd, and closes it with a selector that nobody closes.
         self._set = select.epoll.fromfd(self._fd)
         self._defer = defer
