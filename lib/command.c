@@ -74,12 +74,16 @@ static void find_library(char *path, size_t size, const char *name)
 }
 
 /* The library comes last: those before it may replace the same functions. */
-static void preload(const char *name)
+static void preload(const char *name, enum reach reach)
 {
 	const char *others = getenv("LD_PRELOAD");
 	char path[PATH_MAX], *all;
 
-	find_library(path, sizeof(path), name);
+	/* Ours would not do; the dynamic linker knows where its own may be. */
+	if (reach == REACH_OTHER_BITS)
+		snprintf(path, sizeof(path), "%s", name);
+	else
+		find_library(path, sizeof(path), name);
 	if (asprintf(&all, "%s%s%s", others ? others : "",
 		     others && *others ? ":" : "", path) < 0 ||
 	    setenv("LD_PRELOAD", all, 1))
@@ -323,7 +327,7 @@ int main(int argc, char **argv)
 		die(EXIT_OWN, "no program", "try devepoll --help");
 	reach = command_reach(argv[optind]);
 	if (reach != REACH_OTHER_LIBC)
-		preload(report ? PRELOAD_REPORT : PRELOAD);
+		preload(report ? PRELOAD_REPORT : PRELOAD, reach);
 	else if (!report)
 		fprintf(stderr, "devepoll: %s runs without the library: %s\n",
 			argv[optind], WHY_OTHER_LIBC);

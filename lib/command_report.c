@@ -232,6 +232,14 @@ static bool has_sets(const struct report *report)
 	return report->device.sets || report->epoll.sets;
 }
 
+/* The library of another word size was found, or it was not. */
+static bool is_reached(const struct outcome *outcome)
+{
+	return outcome->report->processes &&
+	       (outcome->reach == REACH_YES ||
+		outcome->reach == REACH_OTHER_BITS);
+}
+
 static void say_unseen(FILE *out, const struct outcome *outcome)
 {
 	const struct report *report = outcome->report;
@@ -245,7 +253,7 @@ static void say_unseen(FILE *out, const struct outcome *outcome)
 			"  %u set%s on epoll the library does not reach: %s\n",
 			seen->eventpolls, PLURAL(seen->eventpolls),
 			why_unseen(seen->reach, report));
-	else if (outcome->reach != REACH_YES || !report->processes)
+	else if (!is_reached(outcome))
 		fprintf(out, "  the library does not reach the program: %s\n",
 			why_unseen(outcome->reach, report));
 	else if (!has_sets(report) && !report->refused->err &&

@@ -366,6 +366,29 @@ TEST(use_of_a_ring_is_not_denied)
 	EXPECT_FALSE(mentions("gained nothing"));
 }
 
+TEST(program_of_another_word_size_gets_its_own_library)
+{
+	const bool is_64 = sizeof(long) == 8;
+	const char *own = own_path();
+	int dir = strrchr(own, '/') + 1 - own;
+	char other[PATH_MAX], library[PATH_MAX];
+
+	snprintf(other, sizeof(other), "%.*s%s", dir, own,
+		 is_64 ? "lib32_report_test" : "lib_report_test");
+	snprintf(library, sizeof(library), "%.*s%s", dir, own,
+		 is_64 ? "../lib32" : "../lib");
+	if (access(other, X_OK))
+		SKIP(return, "there is no program of another word size");
+	/* Where it is not installed. */
+	EXPECT_EQ(0, run("--trust", other, "hold"));
+	EXPECT_TRUE(says("not reach: it needs the library of another word "
+			 "size; install that, see libdevepoll-preload(7)\n"));
+	setenv("LD_LIBRARY_PATH", library, 1);
+	EXPECT_EQ(0, run("--strict", other, "set"));
+	EXPECT_TRUE(says("1 process: 1 set on /dev/epoll, 0 on epoll\n"));
+	EXPECT_FALSE(mentions("not reach"));
+}
+
 TEST(program_in_the_background_is_named)
 {
 	EXPECT_TRUE(REPORTS("--strict", "background",
