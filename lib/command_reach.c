@@ -144,7 +144,7 @@ static int has_text(const char *path, int delimiter, const char *text)
 	if (!file)
 		return -1;
 	while (!found && getdelim(&part, &size, delimiter, file) > 0)
-		found = strstr(part, text) != NULL;
+		found = !!strstr(part, text);
 	if (!found && ferror(file))
 		found = -1;
 	free(part);

@@ -127,14 +127,14 @@ static struct report *map_told(int fd, const struct told *told)
 /* Not one that was counted before its execve(2). */
 static bool is_new(uint32_t pid)
 {
-	uint32_t known;
-	unsigned int i;
+	uint_least32_t known;
+	unsigned int i, place;
 
 	for (i = 0; i < REPORT_PIDS; i++) {
+		place = (pid + i) % REPORT_PIDS;
 		known = 0;
-		if (atomic_compare_exchange_strong(
-				&report->pids[(pid + i) % REPORT_PIDS], &known,
-				pid))
+		if (atomic_compare_exchange_strong(&report->pids[place], &known,
+						   pid))
 			return true;
 		if (known == pid)
 			return false;

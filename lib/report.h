@@ -77,7 +77,7 @@ struct report {
 	uint64_t begun __attribute__((aligned(8)));
 	report_counter not_run;
 	report_counter processes;
-	_Atomic uint32_t pids[REPORT_PIDS];
+	atomic_uint_least32_t pids[REPORT_PIDS];
 	struct report_calls device;
 	struct report_calls epoll;
 	report_counter rings;

@@ -200,8 +200,9 @@ static int make_root(void)
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("none", ROOT, "tmpfs", 0, NULL) || mkdir(ROOT "/dev", 0755))
 		return -1;
-	return bind_folder("/usr") || take_over("/lib") || take_over("/lib32") ||
-	       take_over("/lib64") || bind_file(own_path(), ROOT PROGRAM);
+	return bind_folder("/usr") || take_over("/lib") ||
+	       take_over("/lib32") || take_over("/lib64") ||
+	       bind_file(own_path(), ROOT PROGRAM);
 }
 
 static int enter_root(void)
@@ -321,7 +322,8 @@ TEST(nothing_is_lost_when_the_program_is_killed)
 TEST(each_process_is_counted_once)
 {
 	EXPECT_TRUE(REPORTS("--strict", "workers",
-			    ", 5 processes: 4 sets on /dev/epoll, 0 on epoll\n"));
+			    ", 5 processes: 4 sets on /dev/epoll, 0 on "
+			    "epoll\n"));
 	EXPECT_TRUE(REPORTS("--strict", "fork", ", 2 processes: 2 sets "));
 	EXPECT_TRUE(REPORTS("--strict", "exec", ", 1 process: 1 set "));
 }
