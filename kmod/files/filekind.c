@@ -6,10 +6,16 @@
  * file systems and their names.
  */
 #include <linux/fs.h>
+#include <linux/in.h>
 #include <linux/magic.h>
 #include <linux/module.h>
+#include <linux/net.h>
+#include <linux/socket.h>
+#include <linux/stat.h>
 #include <linux/string.h>
+#include <net/sock.h>
 
+#include "core/compat.h"
 #include "files/filekind.h"
 
 static unsigned long file_magic(const struct file *file)
@@ -82,4 +88,55 @@ bool dep_file_consumes(const struct file *file)
 	default:
 		return false;
 	}
+}
+
+/*
+ * A datagram socket of UNIX is told of room when a datagram of its own is read,
+ * even if the queue of the socket that it is connected to is full.
+ */
+static bool sock_names_truly(const struct socket *sock)
+{
+	const struct sock *sk = sock->sk;
+
+	switch (sk->sk_family) {
+	case AF_UNIX:
+		return sock->type != SOCK_DGRAM;
+	case AF_INET:
+	case AF_INET6:
+		return sock->type == SOCK_RAW ||
+		       sk->sk_protocol == IPPROTO_TCP ||
+		       sk->sk_protocol == IPPROTO_UDP;
+	case AF_NETLINK:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * dep_file_names_truly() - do the wake-ups of a file name only what is so?
+ * @file: a file that the caller has a reference on
+ *
+ * What a wake-up names is nobody's promise.  Of terminals, for example, it is
+ * that input has come, though a read would wait for more.  So these are the
+ * files whose code was read, as Documentation/internals/wakeups.rst records;
+ * DEVEPOLL_TRUST has no effect on any other, which is polled.
+ *
+ * Return: true if what their keys name needs no ->poll(), but for the bits of
+ * %DEP_NEEDS_POLL.
+ */
+bool dep_file_names_truly(struct file *file)
+{
+	const umode_t mode = file_inode(file)->i_mode;
+
+	if (S_ISSOCK(mode)) {
+		const struct socket *sock = sock_from_file(file);
+
+		return sock && sock_names_truly(sock);
+	}
+	if (S_ISFIFO(mode))
+		return DEP_PIPE_WRITERS_KNOW || !(file->f_mode & FMODE_WRITE);
+	return file_magic(file) == ANON_INODE_FS_MAGIC &&
+	       (file_is_named(file, "[eventfd]") ||
+		file_is_named(file, "[timerfd]"));
 }

@@ -10,6 +10,7 @@
 bool dep_file_is_epoll(const struct file *file);
 bool dep_file_is_fuse(const struct file *file);
 bool dep_file_consumes(const struct file *file);
+bool dep_file_names_truly(struct file *file);
 
 /**
  * dep_file_is_plain() - is a file of none of the kinds that are told here?

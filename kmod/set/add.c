@@ -67,6 +67,7 @@ interest_new_item(struct dep_instance *inst, struct file *file, int fd,
 			    !DEP_NO_FAST_PATH);
 	if (IS_ERR(item))
 		return item;
+	mode = dep_check_trust(file, mode);
 	item->mode = mode | dep_item_poll_mode(inst, mode);
 	if (!plain && dep_file_consumes(file))
 		item->mode |= DEP_MODE_KEEP;

@@ -7,8 +7,10 @@
 #include <linux/fs.h>
 #include <linux/poll.h>
 
+#include "core/events.h"
 #include "core/instance.h"
 #include "core/nest.h"
+#include "files/filekind.h"
 
 /**
  * dep_check_file() - can a set have this file?
@@ -33,6 +35,20 @@ static __always_inline int dep_check_file(const struct dep_instance *inst,
 	if (!(file->f_mode & FMODE_READ))
 		return -EPERM;
 	return inner == inst ? -EINVAL : 0;
+}
+
+/**
+ * dep_check_trust() - which of the modes that are asked for does a file get?
+ * @file: the file, on which the caller has a reference
+ * @mode: what the program asks for
+ *
+ * Return: @mode, without %DEP_MODE_TRUST if the file has to be polled.
+ */
+static __always_inline u32 dep_check_trust(struct file *file, u32 mode)
+{
+	if (mode & DEP_MODE_TRUST && !dep_file_names_truly(file))
+		mode &= ~DEP_MODE_TRUST;
+	return mode;
 }
 
 #endif /* DEVEPOLL_CHECK_H */

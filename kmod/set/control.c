@@ -87,9 +87,12 @@ static __always_inline u32 item_new_mode(const struct dep_item *item, u32 mode)
 	u32 before = item->mode;
 	u32 kept = before & (DEP_MODE_OF_FILE | DEP_MODE_POLL);
 
-	if (unlikely((before ^ mode) & DEP_MODE_TRUST))
+	if (unlikely((before ^ mode) & DEP_MODE_TRUST)) {
+		/* The caller has a reference on the file. */
+		mode = dep_check_trust(item->file, mode);
 		kept = (kept & ~DEP_MODE_POLL) |
 		       dep_item_poll_mode(item->inst, mode);
+	}
 	return mode | kept;
 }
 
