@@ -13,6 +13,29 @@
 		       EPOLLWRBAND | EPOLLMSG | EPOLLRDHUP))
 #define DEP_EVENTS_ALWAYS	((__force u16)(EPOLLERR | EPOLLHUP))
 
+/*
+ * A key with one of these bits says too much or too little: poll the file.
+ * Sockets claim the first four with all data; and an error is named by
+ * EPOLLERR alone, also where the file has others besides, or no error.
+ */
+#define DEP_NEEDS_POLL \
+	((__force u16)(EPOLLPRI | EPOLLRDBAND | EPOLLWRBAND | EPOLLMSG | \
+		       EPOLLERR))
+
+/**
+ * dep_events_settled() - which pending events need no further wake-up?
+ * @events: the events that are pending
+ *
+ * A key says EPOLLERR for whatever happens beside an error, so it is always
+ * news.
+ *
+ * Return: what a sink writes to dep_item.pending.
+ */
+static inline u16 dep_events_settled(u16 events)
+{
+	return events & ~(__force u16)EPOLLERR;
+}
+
 /* Bits of dep_item.mode; the upper ones are those of epoll_ctl(2). */
 #define DEP_MODE_TELL_CLOSED	0x1U
 #define DEP_MODE_TRUST		0x2U

@@ -186,10 +186,6 @@ struct dep_sink {
 	void (*listed)(struct dep_instance *inst);
 };
 
-/* Bits that keys claim though the file does not have them: poll it. */
-#define DEP_NEEDS_POLL \
-	((__force u16)(EPOLLPRI | EPOLLRDBAND | EPOLLWRBAND | EPOLLMSG))
-
 /**
  * dep_item_poll_mode() - must the file be polled whatever a key says?
  * @inst: the instance of the item

@@ -135,6 +135,7 @@ static inline void dep_ring_add_count(struct dep_instance *inst, int more)
  * @ring: the ring; its instance is locked
  * @item: the item, which has no slot
  * @events: its events
+ * @settled: dep_events_settled() of them
  * @seen: the word
  * @expected: what is expected there: the next slot, which there is
  *
@@ -144,7 +145,7 @@ static inline void dep_ring_add_count(struct dep_instance *inst, int more)
  */
 static __always_inline bool dep_ring_append(struct dep_ring *ring,
 					    struct dep_item *item, u32 events,
-					    u64 seen, u64 expected)
+					    u16 settled, u64 seen, u64 expected)
 {
 	const u32 nr = expected & DEVEPOLL_RING_COUNT;
 	struct devepoll_event *slot = &ring->set[nr];
@@ -160,7 +161,7 @@ static __always_inline bool dep_ring_append(struct dep_ring *ring,
 	WRITE_ONCE(ring->expected, expected + 1);
 	ring->items[nr] = item;
 	item->slot = nr;
-	WRITE_ONCE(item->pending, events);
+	WRITE_ONCE(item->pending, settled);
 	/* Pairs with smp_rmb() in dep_watch_may_return(). */
 	smp_wmb();
 	WRITE_ONCE(item->snapshot, ring->gen);
@@ -192,12 +193,13 @@ static __always_inline bool dep_ring_post_first(struct dep_instance *inst,
 	if (likely(seen != expected)) {
 		expected = dep_ring_switch(inst, ring, seen);
 		/* Of an empty set there is the first slot. */
-		done = dep_ring_append(ring, item, events, seen, expected);
+		done = dep_ring_append(ring, item, events, events, seen,
+				       expected);
 		dep_ring_count_taken(inst, done);
 		return done;
 	}
 	if (dep_ring_is_pending(ring, item) || !dep_ring_has_room(ring) ||
-	    !dep_ring_append(ring, item, events, seen, expected))
+	    !dep_ring_append(ring, item, events, events, seen, expected))
 		return false;
 	dep_ring_add_count(inst, 1);
 	return true;

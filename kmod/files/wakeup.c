@@ -37,7 +37,6 @@ static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
 		if (ask && inst->sink->listed)
 			inst->sink->listed(inst);
 	}
-	events &= ~needs_poll;
 	if (!(events | ask))
 		return;
 
@@ -47,14 +46,15 @@ static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
 		idle = !dep_instance_has_work(inst);
 		listed = inst->nr_ready;
 	}
-	if (ask && needs_poll == U16_MAX) {
+	/* Whoever polls the file learns what the key says besides, too. */
+	if (!ask) {
+		inst->sink->post(inst, item, events);
+	} else if (needs_poll == U16_MAX) {
 		dep_item_list_to_poll(item);
-	} else if (ask) {
+	} else {
 		item->must_poll = true;
 		dep_item_list(item);
 	}
-	if (events)
-		inst->sink->post(inst, item, events);
 	if (unlikely(sleeps) && !many)
 		dep_instance_arrived(inst, idle, listed);
 	else if (unlikely(sleeps))

@@ -31,6 +31,9 @@ static void ready_post(struct dep_instance *inst, struct dep_item *item,
 {
 	lockdep_assert_held(&inst->lock);
 	if (item->mode & DEP_MODE_TRUST) {
+		/* Until it is handed out, other things may happen. */
+		if (unlikely(events & DEP_NEEDS_POLL))
+			item->must_poll = true;
 		dep_item_list_trusted(item, events);
 		return;
 	}

@@ -41,7 +41,7 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 			return;
 		item->slot = nr;
 		item->revents = events;
-		WRITE_ONCE(item->pending, events);
+		WRITE_ONCE(item->pending, dep_events_settled(events));
 		/* Pairs with smp_rmb() in the wake function. */
 		smp_wmb();
 		WRITE_ONCE(item->snapshot, snapshot);
@@ -55,7 +55,7 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 		return;
 	}
 	item->revents |= events;
-	WRITE_ONCE(item->pending, item->revents);
+	WRITE_ONCE(item->pending, dep_events_settled(item->revents));
 	WRITE_ONCE(slot[item->slot].revents, item->revents);
 }
 

@@ -52,7 +52,8 @@ static bool ring_append_counted(struct dep_instance *inst,
 {
 	struct dep_ring *ring = inst->ring;
 
-	if (!dep_ring_append(ring, item, events, seen, ring->expected))
+	if (!dep_ring_append(ring, item, events, dep_events_settled(events),
+			     seen, ring->expected))
 		return false;
 	dep_ring_add_count(inst, 1);
 	return true;
@@ -86,7 +87,8 @@ static bool ring_add(struct dep_instance *inst, struct dep_item *item,
 	smp_mb();
 	seen = dep_ring_load(ring);
 	if (likely(seen == ring->expected)) {
-		WRITE_ONCE(item->pending, item->pending | events);
+		WRITE_ONCE(item->pending,
+			   item->pending | dep_events_settled(events));
 		return true;
 	}
 	/* Taken, with these events or without: an event may come twice. */
@@ -149,27 +151,17 @@ static void ring_post_once(struct dep_item *item, u16 events)
 static void ring_post(struct dep_instance *inst, struct dep_item *item,
 		      u16 events)
 {
-	const bool keep = item->mode & DEP_MODE_KEEP;
-	u16 ask;
-
 	if (!DEP_NO_FAST_PATH &&
 	    likely(dep_ring_post_first(inst, item, events)))
 		return;
 	if (unlikely(!(item->mode & DEP_MODE_TRUST))) {
-		ring_list(item, events, keep);
+		ring_list(item, events, item->mode & DEP_MODE_KEEP);
 		return;
 	}
-	/*
-	 * Such a bit of a key is not trusted; the answer of a file that forgets
-	 * is.
-	 */
-	ask = keep ? 0 : events & DEP_NEEDS_POLL;
-	events &= ~ask;
-	if (unlikely(ask))
-		ring_list(item, ask, false);
-	if (!events)
-		return;
-	if (item->mode & DEP_MODE_ONESHOT)
+	/* Whoever polls the file learns of all its events. */
+	if (unlikely(events & DEP_NEEDS_POLL))
+		ring_list(item, 0, false);
+	else if (item->mode & DEP_MODE_ONESHOT)
 		ring_post_once(item, events);
 	else if (!dep_ring_put(item, events))
 		ring_list(item, events, true);
