@@ -262,6 +262,8 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	 */
 	spin_lock_irq(&inst->lock);
 	WRITE_ONCE(inst->polled, true);
+	if (unlikely(!(poll_requested_events(table) & EPOLLIN)))
+		WRITE_ONCE(inst->polled_oddly, true);
 	spin_unlock_irq(&inst->lock);
 
 	/* Only ->poll() of the members tells whether there is an event. */

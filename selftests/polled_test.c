@@ -4,6 +4,7 @@
  * the device itself.
  */
 #include <errno.h>
+#include <linux/aio_abi.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -161,6 +162,80 @@ TEST_F(polled, wakes_poll_for_a_hang_up)
 	ASSERT_EQ(0, close(fds[1]));
 	EXPECT_EQ(POLLIN, task_join(&task));
 	EXPECT_EQ(POLLHUP, set_wait_one(&self->set, fds[0], 0));
+}
+
+/* Kernel AIO polls the set for @events; 0 or -errno. */
+static int aio_begin(aio_context_t *context, int fd, short events)
+{
+	struct iocb poll = {
+		.aio_lio_opcode = IOCB_CMD_POLL,
+		.aio_fildes = fd,
+		.aio_buf = events,
+	}, *list = &poll;
+
+	*context = 0;
+	if (syscall(SYS_io_setup, 4, context))
+		return -errno;
+	return syscall(SYS_io_submit, *context, 1L, &list) == 1 ? 0 : -errno;
+}
+
+/* What it answers within ten seconds, or -errno. */
+static long aio_end(aio_context_t context)
+{
+	struct timespec limit = { .tv_sec = 10 };
+	struct io_event event;
+	long nr = syscall(SYS_io_getevents, context, 1L, 1L, &event, &limit);
+
+	syscall(SYS_io_destroy, context);
+	return nr == 1 ? (long)event.res : nr ? -errno : -ETIME;
+}
+
+TEST_F(polled, tells_aio_nothing_that_it_did_not_ask_for)
+{
+	static const short asked[] = { POLLIN, POLLIN | POLLOUT };
+	aio_context_t context;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < 2; i++) {
+		err = aio_begin(&context, self->set.fd, asked[i]);
+		if (err == -ENOSYS)
+			SKIP(return, "no AIO");
+		ASSERT_EQ(0, err);
+		ASSERT_EQ(0, eventfd_post(self->event));
+		EXPECT_EQ(POLLIN, aio_end(context));
+		EXPECT_EQ(POLLIN, set_wait_one(&self->set, self->event, 0));
+	}
+}
+
+static long call_poll_for_normal_data(void *arg)
+{
+	struct pollfd pfd = { .fd = *(int *)arg, .events = POLLRDNORM };
+	int n = poll(&pfd, 1, -1);
+
+	return n == 1 ? pfd.revents : -errno;
+}
+
+TEST_F(polled, wakes_who_asks_for_normal_data_alone)
+{
+	aio_context_t context;
+	struct task task;
+	int err;
+
+	/* epoll's wake-ups name POLLIN alone. */
+	if (!(variant->ops->traits & KEEPS_WHAT_WAS_POSTED))
+		SKIP(return, "not by epoll");
+	ASSERT_EQ(0, task_start(&task, call_poll_for_normal_data,
+				&self->set.fd));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
+	err = aio_begin(&context, self->set.fd, POLLIN);
+	if (err != -ENOSYS)
+		ASSERT_EQ(0, err);
+	ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(POLLRDNORM, task_join(&task));
+	/* It asks, and learns no more than it asked for. */
+	if (!err)
+		EXPECT_EQ(POLLIN, aio_end(context));
 }
 
 /* In-tree epoll that watches the set; its fd, or -errno. */

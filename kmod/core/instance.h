@@ -337,6 +337,8 @@
  * @ask_seq: M: odd while files are polled and their items are on no list; read
  *	without a lock
  * @polled: L: a task may sleep on @poll_queue
+ * @polled_oddly: L, once it is set const: a poller asked for other events than
+ *	EPOLLIN; also read without a lock by the relay, after @polled with L
  * @poll_wake: L: extra poll bits for the next wake-up of @poll_queue
  * @sure: L: sleeping waiters that come when they are woken
  * @lazy: L: those that may not come for long: see dep_waiter.comes
@@ -407,6 +409,7 @@ struct dep_instance {
 	struct dep_item *stash;
 	struct dep_returned returned;
 	bool polled;
+	bool polled_oddly;
 	__poll_t poll_wake;
 	struct dep_waiters sure;
 	struct dep_waiters lazy;

@@ -82,6 +82,23 @@ static bool relay_wake_commands(struct dep_instance *inst, unsigned long *flags)
 }
 
 /*
+ * io_uring and AIO take a key for the answer, so name one only if there is an
+ * event, and not if a file has to be polled first.  As epoll does, name EPOLLIN
+ * alone, unless somebody waits for EPOLLRDNORM without it: then all ask.
+ */
+static void relay_wake_pollers(struct dep_instance *inst, __poll_t wake)
+{
+	bool named = dep_instance_has_events(inst) || wake;
+
+	if (named && likely(!READ_ONCE(inst->polled_oddly)))
+		wake_up_poll(&inst->poll_queue, EPOLLIN | wake);
+	else if (wake)
+		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
+	else
+		wake_up(&inst->poll_queue);
+}
+
+/*
  * Wakes those who wait for a set that was taken, outside of any lock of the
  * file that woke us.
  */
@@ -106,14 +123,8 @@ static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
 	WRITE_ONCE(inst->polled, waitqueue_active(&inst->poll_queue));
 	spin_unlock_irqrestore(&inst->lock, flags);
 
-	/*
-	 * io_uring and AIO take a key for the answer, so name one only if there
-	 * is an event, and not if a file has to be polled first.
-	 */
-	if (polled && (dep_instance_has_events(inst) || wake))
-		wake_up_poll(&inst->poll_queue, EPOLLIN | EPOLLRDNORM | wake);
-	else if (polled)
-		wake_up(&inst->poll_queue);
+	if (polled)
+		relay_wake_pollers(inst, wake);
 	dep_relay_served(inst);
 }
 
