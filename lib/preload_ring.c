@@ -17,6 +17,8 @@
  *   Nobody waits for it: whoever finds the ring held makes the system call.
  *   The calls therefore work in signal handlers.  If a thread is gone while it
  *   holds the ring, all waits are system calls from then on.
+ * - The array lies where memory of programs can be, even if there is no event:
+ *   for another one, epoll fails with EFAULT.
  * - The kernel has written to the same array for this thread before, so the
  *   copy does not kill a program for which epoll would fail with EFAULT.
  *

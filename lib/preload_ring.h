@@ -146,6 +146,30 @@ static inline bool preload_was_written(const struct epoll_event *events,
 	       (uintptr_t)(events + nr) <= devepoll_preload_written.end;
 }
 
+/*
+ * Where the memory of a program ends, or may begin to.  Arrays of 32-bit
+ * programs can't reach beyond theirs.
+ */
+#if defined(__x86_64__) && defined(__LP64__)
+#define PRELOAD_MEMORY_END	0x7ffffffff000UL
+#elif defined(__LP64__)
+#define PRELOAD_MEMORY_END	(1UL << 47)
+#else
+#define PRELOAD_MEMORY_END	UINTPTR_MAX
+#endif
+
+/*
+ * Can the array of a call be taken for one, as epoll takes it before it looks
+ * for events?  Otherwise the kernel has to answer.
+ */
+static inline bool preload_is_array(const struct epoll_event *events,
+				    int maxevents)
+{
+	return maxevents > 0 && maxevents <= ENTRY_MAX_EVENTS &&
+	       (uintptr_t)events <=
+	       PRELOAD_MEMORY_END - maxevents * sizeof(*events);
+}
+
 /**
  * preload_ring_may_sleep() - shall a call sleep by DEVEPOLL_RING_WAIT?
  * @ring: the ring
@@ -160,7 +184,7 @@ static inline bool preload_ring_may_sleep(struct preload_ring *ring,
 {
 	unsigned int left;
 
-	if (maxevents <= 0 || maxevents > ENTRY_MAX_EVENTS ||
+	if (!preload_is_array(events, maxevents) ||
 	    !preload_was_written(events, 1) ||
 	    (uint32_t)atomic_load_explicit(ring->word, memory_order_relaxed))
 		return false;
@@ -243,7 +267,7 @@ long preload_ring_take(struct preload_ring *ring, int epfd,
 	long ret;
 
 	*drop = false;
-	if (maxevents <= 0 || maxevents > ENTRY_MAX_EVENTS)
+	if (!preload_is_array(events, maxevents))
 		return -EAGAIN;
 	if (!(uint32_t)seen)
 		return sleeps ? -EAGAIN : 0;

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "kselftest_harness.h"
 
@@ -65,6 +66,47 @@ TEST_F(preload_ring, array_that_can_not_be_written_loses_nothing)
 	EXPECT_EQ(1, epoll_wait(self->set, end - 1, NR, 0));
 	EXPECT_EQ(0, epoll_wait(self->set, end - 1, NR, 0));
 	ASSERT_EQ(0, munmap(map, 3 * page));
+}
+
+/* Also if there is no event: epoll checks the array first. */
+TEST_F(preload_ring, array_that_is_no_memory_fails_as_with_epoll)
+{
+	static const struct {
+		uintptr_t at;
+		int nr;
+	} arrays[] = {
+		{ 0, 1 }, { 4096, 1 },
+#ifdef __LP64__
+		{ 0xffff888000000000, 1 }, { 0x8000000000000000, 1 },
+		{ 0x7ffffffff000, 1 }, { 0x7ffffffff000 - 12, 1 },
+		{ 0x7ffffffff000 - 12, 2 }, { 0x7ffffffff000 - 24, 2 },
+		{ UINTPTR_MAX, 1 }, { UINTPTR_MAX - 11, 1 },
+#endif
+	};
+	int real = epoll_by_libc(), want, want_errno;
+	unsigned int i;
+
+	ASSERT_LE(0, real);
+	/* This array is known to be one. */
+	ASSERT_EQ(0, eventfd_post(self->edge));
+	ASSERT_EQ(1, epoll_wait(self->set, self->out, NR, -1));
+	for (i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		struct epoll_event *volatile out = (void *)arrays[i].at;
+
+		errno = 0;
+		want = syscall(SYS_epoll_pwait, real, out, arrays[i].nr, 0,
+			       NULL, 8L);
+		want_errno = errno;
+		errno = 0;
+		EXPECT_EQ(want, epoll_wait(self->set, out, arrays[i].nr, 0))
+			TH_LOG("array %u", i);
+		EXPECT_EQ(want_errno, errno);
+		errno = 0;
+		EXPECT_EQ(want, epoll_pwait2(self->set, out, arrays[i].nr,
+					     &(struct timespec){ 0 }, NULL));
+		EXPECT_EQ(want_errno, errno);
+	}
+	close(real);
 }
 
 TEST_F(preload_ring, wait_sleeps_until_an_event)
