@@ -177,9 +177,11 @@ struct evpoll_packed {
 /* Report a final event, DEVEPOLL_CLOSED, when the fd was closed. */
 #define DEVEPOLL_TELL_CLOSED	0x0001
 /*
- * Report all events that wake-ups of the file have named, and poll the file
- * only if they named none.  This saves the poll, but a reported event may no
- * longer hold.  This flag requires EPOLLET.
+ * The kernel may report what has happened since the last report without polling
+ * the file.  This saves the poll, but a reported event may no longer hold, and
+ * what did not happen anew may be missing.  It is a permission: for which files
+ * and events the kernel makes use of it is no part of the interface, and may
+ * change.  This flag requires EPOLLET.
  */
 #define DEVEPOLL_TRUST		0x0002
 
