@@ -48,7 +48,11 @@
  * since 6.14: the end of a pipe that is written to is woken when a page has
  * become free; before, when a part of a page has been read from a full pipe
  */
-#define DEP_PIPE_WRITERS_KNOW (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0))
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+#define DEP_PIPE_WRITERS_KNOW	true
+#else
+#define DEP_PIPE_WRITERS_KNOW	false
+#endif
 
 /* by 6.12: a stack variable that the compiler does not clear */
 #ifndef __uninitialized
