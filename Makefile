@@ -3,8 +3,9 @@
 
 # Variables on the command line:
 #   KERNEL=6.1|6.12|newest  the stock Debian kernel (default: 6.1, unless stated
-#                           above); newest is that of trixie-backports, and 7.2
-#                           from there works, too; trixie is Debian 13's own
+#                           above); newest is that of trixie-backports, and
+#                           others from there work, too, as 6.16 or 7.2.9;
+#                           trixie is Debian 13's own
 #   DEBUG=kasan             use the debug kernel: KASAN, lockdep, kmemleak
 #   V=1                     show every command and all output
 #   OPS= SEED=              fuzz: number of operations (default: 1000000), first
@@ -31,8 +32,8 @@ override KERNEL := debug
 endif
 # A target that stands on one kernel takes this one.
 K := $(or $(KERNEL),6.1)
-ifneq ($(shell echo '$(K)' | grep -vE '^([0-9]+\.[0-9]+|newest|trixie|(debug|kcsan)(-newest)?)$$'),)
-$(error KERNEL=$(K) is unknown: 6.1, 6.12, newest, trixie, or another MAJOR.MINOR)
+ifneq ($(shell echo '$(K)' | grep -vE '^([0-9]+(\.[0-9]+){1,2}|newest|trixie|(debug|kcsan)(-newest)?)$$'),)
+$(error KERNEL=$(K) is unknown: 6.1, 6.12, newest, trixie, or another MAJOR.MINOR[.PATCH])
 endif
 
 V ?= 0

@@ -138,6 +138,46 @@ archive_kernels() {
 		sort -Vru
 }
 
+# archive_images PATTERN: as archive_kernels, for those without headers, too
+archive_images() {
+	archive_search "linux-(image|binary)-$1-amd64" |
+		sed 's/^linux-[a-z]*-//; s/-amd64$//' | sort -Vru
+}
+
+# archive_has NAME: is it in the index?
+archive_has() {
+	[ "$(archive_find "${1//+/[+]}")" ]
+}
+
+# archive_version NAME: prints the version of a package
+archive_version() {
+	archive_lock
+	apt-cache -c "$apt_dir/apt.conf" show "$1" |
+		sed -n 's/^Version: //p' | sed -n 1p
+	archive_unlock
+}
+
+# archive_get_old NAME VERSION: downloads a package built from the source linux
+# that the index no longer has, though the pool keeps it, and prints the path.  No
+# signature covers it any more, so this trusts https and the mirror.
+archive_get_old() {
+	local file=$1_$2_amd64.deb pool=${mirror%/}/pool/main/l/linux
+
+	case $1 in *-common) file=$1_$2_all.deb ;; esac
+	mkdir -p "$cache/packages"
+	archive_lock
+	if [ ! -s "$cache/packages/$file" ]; then
+		step "fetching $1, which is in the pool alone, by https" \
+			/usr/lib/apt/apt-helper -c "$apt_dir/apt.conf" \
+			download-file "${pool/#http:/https:}/$file" \
+			"$cache/packages/$file.new" &&
+			mv "$cache/packages/$file.new" "$cache/packages/$file" ||
+			archive_failed "cannot download $1, which the index no longer has"
+	fi
+	archive_unlock
+	echo "$cache/packages/$file"
+}
+
 # archive_get NAME...: downloads packages to $cache/packages and prints the
 # paths; apt-get verifies them against the index, even if they are already there
 archive_get() {
@@ -164,6 +204,22 @@ archive_unpack() {
 	mkdir -p "$root"
 	for pkg; do
 		deb=$(archive_get "$pkg") || exit 1
+		dpkg-deb -x "$deb" "$root" || die "cannot unpack $deb"
+	done
+}
+
+# archive_unpack_old ROOT VERSION PACKAGE...: as archive_unpack, for packages of a
+# kernel of which the index may have only a part
+archive_unpack_old() {
+	local root=$1 version=$2 pkg deb
+	shift 2
+	mkdir -p "$root"
+	for pkg; do
+		if archive_has "$pkg"; then
+			archive_unpack "$root" "$pkg"
+			continue
+		fi
+		deb=$(archive_get_old "$pkg" "$version") || exit 1
 		dpkg-deb -x "$deb" "$root" || die "cannot unpack $deb"
 	done
 }
