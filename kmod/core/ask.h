@@ -13,16 +13,13 @@
 struct dep_instance;
 struct dep_item;
 struct dep_results;
-struct file;
 
 /* How a pass handles an item. */
 enum dep_ask_kind {
-	/* its file is polled, and a reference on that keeps the item */
+	/* its file is polled, and kept so long; so is the item */
 	ASK_FILE,
 	/* has no file to poll, and stays in the set */
 	ASK_NVAL,
-	/* the same as ASK_FILE, but its file is no longer ours */
-	ASK_POSTED,
 	/* trusted, and its keys said what happened; may go at any moment */
 	ASK_TOLD,
 	/* gets its last event; the pass owns it */
@@ -37,6 +34,9 @@ enum dep_ask_kind {
  * @data: the item's, when it was taken
  * @fd: the number
  * @kind: enum dep_ask_kind
+ * @named: the number names its file in the caller's table
+ * @kept: its file is kept until the call returns; otherwise by a reference, which
+ *	goes once it was polled, and the item may then go with the file
  * @sent: it was handed out
  * @chosen: the item's, when it was taken
  * @events: the item's, when it was taken
@@ -47,6 +47,8 @@ struct dep_ask {
 	u64 data;
 	int fd;
 	u8 kind;
+	bool named;
+	bool kept;
 	bool sent;
 	u16 events;
 	u32 revents;
@@ -74,8 +76,6 @@ static inline bool dep_ask_is_owned(const struct dep_ask *ask)
  * @over: the list has no item left that this pass has not met
  * @err: -EFAULT if the results can't be written; -ENOSPC if the ring is full
  * @nr: length of @asks
- * @last: files whose last reference is ours, to be dropped with nothing held
- * @nr_last: how many these are
  * @asks: the items that were taken
  */
 struct dep_pass {
@@ -87,8 +87,6 @@ struct dep_pass {
 	bool over;
 	int err;
 	u32 nr;
-	u32 nr_last;
-	struct file *last[DEP_ASK_BATCH];
 	struct dep_ask asks[DEP_ASK_BATCH];
 };
 

@@ -132,6 +132,9 @@ static inline bool dep_file_put_not_last(struct file *file)
 }
 #endif
 
+/* since 6.6: __fput_sync() is for every task; close(2) calls it */
+#define DEP_FPUT_AT_ONCE (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0))
+
 /* since 6.13: one call sets up a timer */
 #ifdef DEP_HAVE_HRTIMER_SETUP
 #define dep_hrtimer_setup hrtimer_setup

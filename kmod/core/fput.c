@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Releasing a file whose last reference was ours, in a worker.  A release may
- * sleep for as long as a socket lingers, so each one is a work of its own.
+ * Releasing a file whose last reference was ours: by the waiter, where that may
+ * sleep, or by a worker.  A release may sleep for as long as a socket lingers,
+ * so each one is a work of its own.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "core/compat.h"
 #include "core/fput.h"
 #include "core/limits.h"
 
@@ -72,6 +75,30 @@ void dep_fput_by_worker(struct file *file)
 	put->pending = pending;
 	INIT_WORK(&put->work, fput_work);
 	queue_work(fput_queue, &put->work);
+}
+
+/**
+ * dep_fput_by_caller() - drop what may be the last reference on a file
+ * @file: the file
+ * @returns: the caller is about to return to user space
+ *
+ * Another thread closes the file at this moment, or has just closed it.  So it
+ * is released at once where the kernel allows that; by fput() if that happens
+ * soon enough; or by a worker, since the caller may sleep before it returns.
+ *
+ * Context: process, with nothing held; sleeps as long as the release does.
+ */
+void dep_fput_by_caller(struct file *file, bool returns)
+{
+	/* They work for others, too. */
+	if (current->flags & (PF_KTHREAD | PF_IO_WORKER))
+		dep_fput_by_worker(file);
+	else if (DEP_FPUT_AT_ONCE)
+		__fput_sync(file);
+	else if (returns)
+		fput(file);
+	else
+		dep_fput_by_worker(file);
 }
 
 /**

@@ -264,7 +264,13 @@
  *  - Temporary references for ->poll(): taken under L while the item is
  *    hooked, which keeps the hook from finishing, and so the file's memory from
  *    being freed; a count that is 0 already stays so.  The reference then keeps
- *    the hook out and M the program, so the item stays as long.
+ *    the hook out and M the program, so the item stays as long.  A waiter has
+ *    one at a time, only while it polls; then it finds the item by its number
+ *    (dep_item_is_open()), since M keeps others from its place.  A last
+ *    reference stays in dep_instance.last until M is released.
+ *  - A file that the caller's table names needs no reference if nobody shares
+ *    that table, which is checked first: nobody can close it before the call
+ *    returns, so M alone keeps the item (dep_owner_table_keeps()).
  *  - Busy polling (busy.c) takes such a reference without M, to see which queue
  *    of which device feeds the file: the item may leave at once, and is not
  *    touched again.  While a call polls, it holds no lock and no reference: the
@@ -381,6 +387,8 @@
  * @arming: the call of ->poll() for an item
  * @pass: M: number of the last pass over the ready list
  * @nesting: the sets in this set, and around it
+ * @last: M: a file that the program has closed while it was polled, so that the
+ *	last reference is ours: whoever drops M releases it
  * @mtx: lock number 1
  * @map_lock: lock number 2
  * @poll_queue: the pollers of the device itself
@@ -446,6 +454,7 @@ struct dep_instance {
 	struct dep_arming arming;
 	u32 pass;
 	struct dep_nesting nesting;
+	struct file *last;
 	/* M: adding and polling; nests map_lock, B, L and ->poll(). */
 	struct mutex mtx;
 	/* P: the pages against mmap; nests L. */

@@ -194,6 +194,30 @@ void dep_item_bury(struct dep_item *item)
 }
 
 /**
+ * dep_item_is_open() - is an item still in the set, on the watch of its file?
+ * @inst: the instance, locked
+ * @item: the item; it may have been freed, and is not dereferenced then
+ * @fd: its number
+ *
+ * With dep_instance.mtx held since the item was seen in the set, no other one
+ * can have come to its place in memory.
+ *
+ * Return: true if so.
+ */
+bool dep_item_is_open(const struct dep_instance *inst,
+		      const struct dep_item *item, unsigned int fd)
+{
+	const struct dep_item *other = dep_fdmap_find(&inst->interest, fd);
+
+	lockdep_assert_held(&inst->mtx);
+	lockdep_assert_held(&inst->lock);
+	while (other && other != item)
+		other = dep_item_peer(other);
+	/* One that is buried has no file. */
+	return other && other->file;
+}
+
+/**
  * dep_item_post() - post what ->poll() answered
  * @item: a hooked item; its instance is locked
  * @events: the answer, all bits

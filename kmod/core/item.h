@@ -367,6 +367,8 @@ bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf);
 struct dep_leaf *dep_item_close(struct dep_item *item);
 void dep_item_bury(struct dep_item *item);
 void dep_item_post(struct dep_item *item, u16 events, bool taking);
+bool dep_item_is_open(const struct dep_instance *inst,
+		      const struct dep_item *item, unsigned int fd);
 
 /**
  * dep_item_unhook() - dep_item_unhook_from() by a caller that knows no leaf

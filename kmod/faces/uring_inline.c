@@ -41,6 +41,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	ret = dep_extended_change(inst, &wait);
 	if (ret)
 		return ret;
+	wait.results.by_ring = true;
 	ret = dep_collect_rest(&wait.results, inst);
 	if (!ret && wait.waiting.timeout)
 		return -EOPNOTSUPP;

@@ -275,6 +275,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 	if (cmd_to_io_kiocb(cmd)->ctx->flags & IORING_SETUP_DEFER_TASKRUN)
 		wait->waiter.comes = uring_comes;
 	wait->wait.results.waiter = &wait->waiter;
+	wait->wait.results.by_ring = true;
 	wait->cmd = cmd;
 	wait->inst = inst;
 	wait->timed = wait->wait.waiting.timeout > 0 ||

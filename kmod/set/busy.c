@@ -73,7 +73,7 @@ static bool busy_look(struct dep_instance *inst, unsigned int *fd,
 		return item;
 	*queue = busy_queue_of(file);
 	if (unlikely(!dep_file_put_not_last(file)))
-		dep_fput_by_worker(file);
+		dep_fput_by_caller(file, false);
 	return true;
 }
 

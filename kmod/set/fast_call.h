@@ -12,11 +12,13 @@
 #include <linux/types.h>
 
 #include "core/compat.h"
+#include "core/fput.h"
 #include "core/instance.h"
 #include "core/pending.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "set/collect.h"
+#include "set/last.h"
 #include "set/ready.h"
 #include "set/waiting.h"
 #include "sinks/results.h"
@@ -57,14 +59,21 @@ static __always_inline bool fast_begin(struct dep_instance *inst,
 	return true;
 }
 
-/* Counts events that were handed out, and drops M; L was dropped. */
+/*
+ * Counts events that were handed out, and drops M; L was dropped.  What was
+ * left by dep_last_leave() is released with nothing held.
+ */
 static __always_inline void fast_end(struct dep_instance *inst, u32 handed)
 {
+	struct file *last = dep_last_take(inst);
+
 	inst->stats.waits += handed != 0;
 	inst->stats.handed += handed;
 	/* Pairs with the acquire in dep_ready_may_ask(). */
 	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
 	mutex_unlock(&inst->mtx);
+	if (unlikely(last))
+		dep_fput_by_caller(last, handed);
 }
 
 /* Wakes another waiter for what is left. */
@@ -73,6 +82,12 @@ static __always_inline void fast_wake(struct dep_instance *inst)
 	lockdep_assert_held(&inst->lock);
 	if (inst->nr_waiters && dep_instance_lacks_room(inst))
 		dep_instance_wake(inst);
+}
+
+/* What taking events returns of a call that does not end with them. */
+static __always_inline u64 fast_leave(u32 number, u32 flags, u32 nr)
+{
+	return (u64)number << FAST_PASS | FAST_REST | flags | nr;
 }
 
 /* Prepares a pass that continues where the fast path has stopped. */

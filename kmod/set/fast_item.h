@@ -31,12 +31,10 @@ static __always_inline bool fast_is_ordinary(const struct dep_item *item,
 }
 
 /* Off the list: a wake-up from now on puts it back. */
-static __always_inline bool fast_take_item(struct dep_item *item)
+static __always_inline void fast_take_item(struct dep_item *item)
 {
 	item->ready.next = &item->ready;
 	dep_item_forget(item);
-	/* If the last reference is gone, the item soon will be, too. */
-	return dep_file_get(item->file);
 }
 
 static __always_inline u32 fast_poll_item(const struct dep_item *item,
@@ -62,8 +60,8 @@ static __always_inline bool fast_is_settled(const struct dep_item *item)
 }
 
 /*
- * Settles one that is not: disables it, or puts it back on the list.  Our
- * reference on its file keeps it, and its instance is locked.
+ * Settles one that is not: disables it, or puts it back on the list.  It is in
+ * the set, and its instance is locked.
  */
 static __always_inline void fast_settle(struct dep_item *item)
 {

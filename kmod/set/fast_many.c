@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fast path of epoll_wait(2) for several items: batch after batch.  Read
- * fast.c first.
+ * The fast path of epoll_wait(2) for several items: batch after batch, or where
+ * threads share the table of files, one by one.  Read fast.c first.
  */
 #include <linux/poll.h>
 #include <linux/sched.h>
@@ -12,7 +12,6 @@
 #include <linux/eventpoll.h>
 
 #include "core/compat.h"
-#include "core/fput.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "set/fast_call.h"
@@ -29,7 +28,7 @@
 
 /**
  * struct fast_ask - an item that was taken off the list
- * @item: the item; M and the reference on its file keep it
+ * @item: the item; M and the caller's table of files keep it
  * @revents: what its file answered
  */
 struct fast_ask {
@@ -38,34 +37,21 @@ struct fast_ask {
 };
 
 /**
- * struct fast_batch - what was taken in one hold of L
- * @asks: the items
- * @last: files whose last reference is ours, to be dropped with no spin lock
- *	held
- * @last_end: the end of these
- */
-struct fast_batch {
-	struct fast_ask asks[DEP_FAST_BATCH];
-	struct file *last[DEP_FAST_BATCH];
-	struct file **last_end;
-};
-
-/**
  * struct fast_wait - one call; its address is not taken: it is in registers
  * @inst: the instance
- * @batch: the items at hand
- * @end: the end of the items in @batch
+ * @asks: the items at hand, taken in one hold of L
+ * @end: the end of these
  * @to: where the next event goes
  * @to_end: the end of the memory for events
  * @number: number of the pass
- * @later: the end of those in @batch that are settled under L once all ready
+ * @later: the end of those in @asks that are settled under L once all ready
  *	ones have been written; they are at its beginning
  * @flags: FAST_REST, FAST_FAULT; FAST_MORE: the list may have an ordinary item
  *	that this call has not met; 0: it has no item left
  */
 struct fast_wait {
 	struct dep_instance *inst;
-	struct fast_batch *batch;
+	struct fast_ask *asks;
 	struct fast_ask *end;
 	struct epoll_event __user *to;
 	struct epoll_event __user *to_end;
@@ -73,14 +59,6 @@ struct fast_wait {
 	struct fast_ask *later;
 	u32 flags;
 };
-
-static __always_inline void fast_put(struct fast_batch *batch,
-				     struct file *file)
-{
-	/* If the program has closed the file, we have to release it. */
-	if (unlikely(!dep_file_put_not_last(file)))
-		*batch->last_end++ = file;
-}
 
 /* Takes the next items off the list; there is @room for as many events. */
 static __always_inline void fast_take(struct fast_wait *fast,
@@ -90,9 +68,9 @@ static __always_inline void fast_take(struct fast_wait *fast,
 	struct dep_instance *inst = fast->inst;
 	struct list_head *ready = &inst->ready, *next;
 	struct dep_owner_table table = dep_owner_table_of(files);
-	struct fast_ask *ask = fast->batch->asks, *most;
+	struct fast_ask *ask = fast->asks, *most;
 	struct dep_item *item;
-	u32 gone = 0, taken;
+	u32 taken;
 
 	lockdep_assert_held(&inst->lock);
 	most = ask + min_t(u32, room, DEP_FAST_BATCH);
@@ -112,24 +90,19 @@ static __always_inline void fast_take(struct fast_wait *fast,
 		next = next->next;
 		ask->item = item;
 		item->pass = fast->number;
-		if (likely(fast_take_item(item))) {
-			ask++;
-		} else if (++gone == DEP_LOOK_BATCH) {
-			fast->flags = FAST_MORE;
-			break;
-		}
+		fast_take_item(item);
+		ask++;
 	}
 	/* Removes them all at once. */
 	WRITE_ONCE(ready->next, next);
 	next->prev = ready;
-	taken = ask - fast->batch->asks + gone;
+	taken = ask - fast->asks;
 	inst->nr_ready -= taken;
 	inst->stats.asks += taken;
 	fast->end = ask;
 }
 
 static noinline void fast_put_all_back(struct dep_instance *inst,
-				       struct fast_batch *batch,
 				       const struct fast_ask *from,
 				       const struct fast_ask *ask)
 {
@@ -137,7 +110,6 @@ static noinline void fast_put_all_back(struct dep_instance *inst,
 	while (ask-- > from) {
 		if (ask->revents)
 			fast_put_back(ask->item, ask->revents);
-		fast_put(batch, ask->item->file);
 	}
 	spin_unlock_irq(&inst->lock);
 }
@@ -146,7 +118,7 @@ static noinline void fast_put_all_back(struct dep_instance *inst,
 static __always_inline void fast_write(struct fast_wait *fast)
 {
 	struct epoll_event __user *to = fast->to;
-	struct fast_ask *ask = fast->batch->asks, *later = ask;
+	struct fast_ask *ask = fast->asks, *later = ask;
 
 	pagefault_disable();
 	/* At the very end of the address space, a pass writes the events. */
@@ -163,10 +135,8 @@ static __always_inline void fast_write(struct fast_wait *fast)
 			if (!fast_is_settled(item)) {
 				later->item = item;
 				later++;
-				continue;
 			}
 		}
-		fast_put(fast->batch, item->file);
 	}
 	user_write_access_end();
 	pagefault_enable();
@@ -179,7 +149,7 @@ efault:
 	user_write_access_end();
 fault:
 	pagefault_enable();
-	fast_put_all_back(fast->inst, fast->batch, ask, fast->end);
+	fast_put_all_back(fast->inst, ask, fast->end);
 	fast->flags = FAST_REST | FAST_FAULT;
 	goto out;
 }
@@ -190,17 +160,14 @@ static __always_inline void fast_settle_all(struct fast_wait *fast)
 	struct fast_ask *ask;
 
 	lockdep_assert_held(&fast->inst->lock);
-	for (ask = fast->batch->asks; ask < fast->later; ask++) {
+	for (ask = fast->asks; ask < fast->later; ask++)
 		fast_settle(ask->item);
-		fast_put(fast->batch, ask->item->file);
-	}
 }
 
 /* Can this call take more, in this way? */
 static __always_inline bool fast_goes_on(const struct fast_wait *fast)
 {
 	return fast->flags == FAST_MORE && fast->to != fast->to_end &&
-	       fast->batch->last_end == fast->batch->last &&
 	       !fatal_signal_pending(current);
 }
 
@@ -211,7 +178,7 @@ static __always_inline bool fast_goes_on(const struct fast_wait *fast)
  */
 static __always_inline bool fast_is_done(const struct fast_wait *fast)
 {
-	return !fast->flags && fast->later == fast->batch->asks &&
+	return !fast->flags && fast->later == fast->asks &&
 	       !READ_ONCE(fast->inst->nr_waiters);
 }
 
@@ -231,7 +198,7 @@ static __always_inline void fast_run(struct fast_wait *fast,
 		spin_unlock_irq(&inst->lock);
 		/* Pairs with smp_mb() in dep_watch_wake(). */
 		smp_mb();
-		for (ask = fast->batch->asks; ask < fast->end; ask++)
+		for (ask = fast->asks; ask < fast->end; ask++)
 			ask->revents = fast_poll_item(ask->item, &table);
 		fast_write(fast);
 		if (likely(fast_is_done(fast)))
@@ -259,33 +226,35 @@ static __always_inline u64 fast_collect_many(struct dep_instance *inst,
 					     u32 max, struct dep_waiter *waiter)
 {
 	const struct files_struct *files = current->files;
-	struct fast_batch batch __uninitialized;
+	struct fast_ask asks[DEP_FAST_BATCH] __uninitialized;
 	struct fast_wait fast = {
 		.inst = inst,
-		.batch = &batch,
+		.asks = asks,
 		.to = to,
 		.to_end = to + max,
 		/* A pass begins with what waits in the ring. */
 		.flags = FAST_REST,
 	};
+	u64 collected;
 	u32 nr;
 
 	if (!fast_begin(inst, files, waiter))
 		return FAST_REST;
+	if (!inst->ring && !dep_owner_table_keeps(files)) {
+		collected = fast_take_singly(inst, to, max);
+		fast_end(inst, collected & FAST_NR);
+		return collected;
+	}
 	fast.number = dep_instance_next_pass(inst);
-	batch.last_end = batch.last;
 	if (likely(!inst->ring))
 		fast_run(&fast, files, max);
 	else
 		spin_unlock_irq(&inst->lock);
-	while (unlikely(batch.last_end != batch.last))
-		dep_fput_by_worker(*--batch.last_end);
 	nr = fast.to - to;
 	fast_end(inst, nr);
 	if (likely(!fast.flags) || fast.to == fast.to_end)
 		return nr;
-	return (u64)fast.number << FAST_PASS | FAST_REST |
-	       (fast.flags & FAST_FAULT) | nr;
+	return fast_leave(fast.number, fast.flags & FAST_FAULT, nr);
 }
 
 /* The dep_results.collect of a call that has slept. */

@@ -9,107 +9,18 @@
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/uaccess.h>
 
 /* This header needs the others. */
 #include <linux/eventpoll.h>
 
 #include "core/compat.h"
-#include "core/fput.h"
 #include "core/item.h"
 #include "core/pending.h"
 #include "set/fast_call.h"
+#include "set/fast_event.h"
 #include "set/fast_item.h"
 #include "set/owner.h"
-
-/* As fast_write(), for one event; false if the memory is not there. */
-static __always_inline bool fast_write_one(struct epoll_event __user *to,
-					   u32 revents, u64 data)
-{
-	pagefault_disable();
-	if (unlikely(!user_write_access_begin(to, sizeof(*to))))
-		goto fault;
-	unsafe_put_user((__force __poll_t)revents, &to->events, efault);
-	unsafe_put_user(data, &to->data, efault);
-	user_write_access_end();
-	pagefault_enable();
-	return true;
-
-efault:
-	user_write_access_end();
-fault:
-	pagefault_enable();
-	return false;
-}
-
-/**
- * struct fast_one - an item that was taken off the list; it is in registers
- * @item: the item
- * @file: its file, on which we have a reference; NULL if that is gone
- * @revents: what the file answered
- * @sent: nothing was to be written, or it was written
- * @settled: there is nothing to be done for it under L, if @sent
- */
-struct fast_one {
-	struct dep_item *item;
-	struct file *file;
-	u32 revents;
-	bool sent;
-	bool settled;
-};
-
-static __always_inline struct fast_one fast_one_take(struct dep_item *item)
-{
-	struct file *file = item->file;
-
-	return (struct fast_one) {
-		.item = item,
-		.file = likely(fast_take_item(item)) ? file : NULL,
-	};
-}
-
-static __always_inline void fast_one_poll(struct fast_one *one,
-					  poll_table *table)
-{
-	if (likely(one->file))
-		one->revents = fast_poll_item(one->item, table);
-}
-
-static __always_inline void fast_one_send(struct fast_one *one,
-					  struct epoll_event __user *to)
-{
-	one->sent = true;
-	one->settled = true;
-	if (!one->revents)
-		return;
-	one->sent = fast_write_one(to, one->revents, one->item->data);
-	one->settled = unlikely(!one->sent) || fast_is_settled(one->item);
-}
-
-/* Puts it back if it was not sent: the last one first. */
-static __always_inline void fast_one_return(const struct fast_one *one)
-{
-	if (unlikely(!one->sent))
-		fast_put_back(one->item, one->revents);
-}
-
-static __always_inline void fast_one_settle(const struct fast_one *one)
-{
-	if (!one->settled)
-		fast_settle(one->item);
-}
-
-static __always_inline void fast_one_put(const struct fast_one *one)
-{
-	/* If the program has closed the file, we have to release it. */
-	if (likely(one->file) && unlikely(!dep_file_put_not_last(one->file)))
-		dep_fput_by_worker(one->file);
-}
-
-static __always_inline bool fast_one_counts(const struct fast_one *one)
-{
-	return likely(one->sent) && one->revents;
-}
+#include "set/ready.h"
 
 /*
  * Need L not be locked again?  See fast_is_done() in fast_many.c.  If nothing
@@ -124,8 +35,8 @@ static __always_inline bool fast_one_is_done(const struct dep_instance *inst,
 
 /*
  * What a call returns that met memory which was not there: a pass goes on.  M
- * is held, and @done was handed out.  What was put back has no number, so the
- * passes that began before may not go on.
+ * is held, and @done, which the caller's table keeps, was handed out.  What was
+ * put back has no number, so the passes that began before may not go on.
  */
 static noinline u64 fast_fault(struct dep_instance *inst, struct dep_item *done,
 			       u32 nr)
@@ -139,10 +50,10 @@ static noinline u64 fast_fault(struct dep_instance *inst, struct dep_item *done,
 
 /* Takes the first item off the list. */
 static __always_inline struct fast_one
-fast_one_unlist(struct dep_instance *inst, struct dep_item *item)
+fast_one_unlist(struct dep_instance *inst, struct dep_item *item, bool kept)
 {
 	struct list_head *ready = &inst->ready, *next = item->ready.next;
-	struct fast_one one = fast_one_take(item);
+	struct fast_one one = fast_one_take(item, kept);
 
 	lockdep_assert_held(&inst->lock);
 	WRITE_ONCE(ready->next, next);
@@ -160,12 +71,11 @@ static __always_inline u64 fast_one_end(struct dep_instance *inst,
 	fast_one_send(one, to);
 	if (!fast_one_is_done(inst, one)) {
 		spin_lock_irq(&inst->lock);
-		fast_one_return(one);
-		fast_one_settle(one);
+		fast_one_return(inst, one);
+		fast_one_settle(inst, one);
 		fast_wake(inst);
 		spin_unlock_irq(&inst->lock);
 	}
-	fast_one_put(one);
 	if (unlikely(!one->sent))
 		return fast_fault(inst, NULL, 0);
 	return one->revents != 0;
@@ -177,24 +87,24 @@ static __always_inline u64 fast_one_end(struct dep_instance *inst,
  */
 static __always_inline u64 fast_take_one(struct dep_instance *inst,
 					 struct epoll_event __user *to,
-					 struct dep_item *item)
+					 struct dep_item *item, bool kept)
 	__releases(&inst->lock)
 {
 	poll_table table __uninitialized;
 	struct fast_one one;
 
 	table._qproc = NULL;
-	one = fast_one_unlist(inst, item);
+	one = fast_one_unlist(inst, item, kept);
 	spin_unlock_irq(&inst->lock);
-	/* Pairs with smp_mb() in dep_watch_wake(). */
-	smp_mb();
-	fast_one_poll(&one, &table);
+	fast_one_barrier(kept);
+	fast_one_poll(inst, &one, &table);
 	return fast_one_end(inst, to, &one);
 }
 
 /*
- * As fast_take_one(), but for the only two items on the list.  One that was
- * ready for its level is often over, and still there, when the next one comes.
+ * As fast_take_one(), but for the only two items on the list, whose files the
+ * caller's table keeps.  One that was ready for its level is often over, and
+ * still there, when the next one comes.
  */
 static __always_inline u64 fast_take_two(struct dep_instance *inst,
 					 struct epoll_event __user *to,
@@ -207,25 +117,24 @@ static __always_inline u64 fast_take_two(struct dep_instance *inst,
 	u64 collected;
 
 	table._qproc = NULL;
-	one = fast_one_take(first);
-	two = fast_one_take(second);
+	one = fast_one_take(first, true);
+	two = fast_one_take(second, true);
 	INIT_LIST_HEAD(&inst->ready);
 	inst->nr_ready -= 2;
 	inst->stats.asks += 2;
 	spin_unlock_irq(&inst->lock);
-	/* Pairs with smp_mb() in dep_watch_wake(). */
-	smp_mb();
-	fast_one_poll(&one, &table);
-	fast_one_poll(&two, &table);
+	fast_one_barrier(true);
+	fast_one_poll(inst, &one, &table);
+	fast_one_poll(inst, &two, &table);
 	fast_one_send(&one, to);
 	/* If the memory of the first is not there, neither is that of this. */
 	fast_one_send(&two, to + fast_one_counts(&one));
 	if (!fast_one_is_done(inst, &one) || !fast_one_is_done(inst, &two)) {
 		spin_lock_irq(&inst->lock);
-		fast_one_return(&two);
-		fast_one_return(&one);
-		fast_one_settle(&one);
-		fast_one_settle(&two);
+		fast_one_return(inst, &two);
+		fast_one_return(inst, &one);
+		fast_one_settle(inst, &one);
+		fast_one_settle(inst, &two);
 		fast_wake(inst);
 		spin_unlock_irq(&inst->lock);
 	}
@@ -234,8 +143,6 @@ static __always_inline u64 fast_take_two(struct dep_instance *inst,
 		collected = fast_fault(inst, fast_one_counts(&one) ? first :
 					     collected ? second : NULL,
 				       collected);
-	fast_one_put(&one);
-	fast_one_put(&two);
 	return collected;
 }
 
@@ -251,6 +158,62 @@ static __always_inline u64 fast_take_none(struct dep_instance *inst)
 }
 
 /*
+ * Takes the items of a caller whose table of files is shared.  Each is taken,
+ * polled and written before the next one, since a file on which we have a
+ * reference does not end when another thread closes it.  Called with the
+ * instance locked, and unlocks it.
+ */
+static noinline u64 fast_take_singly(struct dep_instance *inst,
+				     struct epoll_event __user *to, u32 max)
+	__releases(&inst->lock)
+{
+	const u32 number = dep_instance_next_pass(inst);
+	const struct files_struct *files = current->files;
+	struct list_head *ready = &inst->ready;
+	poll_table table __uninitialized;
+	struct fast_one one;
+	u32 nr = 0, looks = 0;
+	bool rest = false;
+
+	table._qproc = NULL;
+	while (ready->next != ready && nr < max) {
+		one.item = list_entry(ready->next, struct dep_item, ready);
+		if (one.item->pass == number)
+			break;
+		rest = inst->last || fatal_signal_pending(current) ||
+		       unlikely(!fast_is_ordinary(one.item,
+						  dep_owner_table_of(files)));
+		if (unlikely(rest))
+			break;
+		one.item->pass = number;
+		one = fast_one_unlist(inst, one.item, false);
+		spin_unlock_irq(&inst->lock);
+		fast_one_barrier(false);
+		fast_one_poll(inst, &one, &table);
+		fast_one_send(&one, to + nr);
+		nr += fast_one_counts(&one);
+		if (likely(one.sent && one.settled) &&
+		    !dep_instance_nr_ready(inst) &&
+		    !READ_ONCE(inst->nr_waiters))
+			return nr;
+		if (unlikely(++looks % DEP_FAST_BATCH == 0))
+			cond_resched();
+		spin_lock_irq(&inst->lock);
+		fast_one_return(inst, &one);
+		fast_one_settle(inst, &one);
+		if (unlikely(!one.sent))
+			break;
+	}
+	/* If nothing came back to the list, the pass wakes for the rest. */
+	if (nr || !rest)
+		fast_wake(inst);
+	spin_unlock_irq(&inst->lock);
+	if (unlikely(looks && !one.sent))
+		return fast_leave(number, FAST_FAULT, nr);
+	return unlikely(rest) ? fast_leave(number, 0, nr) : nr;
+}
+
+/*
  * Takes one item or two, if they are ordinary ones.  Called with the instance
  * locked, and unlocks it.
  */
@@ -260,13 +223,16 @@ static __always_inline u64 fast_take_first(struct dep_instance *inst,
 	__releases(&inst->lock)
 {
 	const struct list_head *ready = &inst->ready, *first = ready->next;
+	bool kept = dep_owner_table_keeps(current->files);
 	struct dep_owner_table table = dep_owner_table_of(current->files);
 	struct dep_item *item = list_entry(first, struct dep_item, ready);
 	struct dep_item *other;
 
 	if (likely(first != ready && fast_is_ordinary(item, table))) {
 		if (likely(first->next == ready) || max == 1)
-			return fast_take_one(inst, to, item);
+			return fast_take_one(inst, to, item, kept);
+		if (unlikely(!kept))
+			return fast_take_singly(inst, to, max);
 		other = list_next_entry(item, ready);
 		if (other->ready.next == ready &&
 		    fast_is_ordinary(other, table))
@@ -283,6 +249,7 @@ static noinline u64 fast_take_next(struct dep_instance *inst,
 				   struct epoll_event __user *to)
 {
 	const struct files_struct *files = current->files;
+	bool kept = dep_owner_table_keeps(files);
 	struct list_head *ready = &inst->ready;
 	poll_table table __uninitialized;
 	struct fast_one one;
@@ -303,14 +270,12 @@ static noinline u64 fast_take_next(struct dep_instance *inst,
 			     !fast_is_ordinary(one.item,
 					       dep_owner_table_of(files))))
 			return fast_take_none(inst);
-		one = fast_one_unlist(inst, one.item);
+		one = fast_one_unlist(inst, one.item, kept);
 		spin_unlock_irq(&inst->lock);
-		/* Pairs with smp_mb() in dep_watch_wake(). */
-		smp_mb();
-		fast_one_poll(&one, &table);
+		fast_one_barrier(kept);
+		fast_one_poll(inst, &one, &table);
 		if (one.revents)
 			return fast_one_end(inst, to, &one);
-		fast_one_put(&one);
 	}
 	if (READ_ONCE(inst->nr_waiters)) {
 		spin_lock_irq(&inst->lock);

@@ -6,6 +6,7 @@
 #ifndef DEVEPOLL_OWNER_H
 #define DEVEPOLL_OWNER_H
 
+#include <linux/atomic.h>
 #include <linux/fdtable.h>
 #include <linux/jiffies.h>
 #include <linux/nospec.h>
@@ -49,6 +50,28 @@ static inline bool dep_owner_is_living(const struct dep_item *item)
 
 	return item->owner == inst->living.owner &&
 	       time_before(jiffies, inst->living.until);
+}
+
+/**
+ * dep_owner_table_keeps() - does the caller's table keep the files it names?
+ * @files: the caller's table of files
+ *
+ * As in fdget(): nobody else can close a descriptor of a table that is not
+ * shared, nobody but the caller could share it, and the caller closes nothing
+ * before its call returns.  So a file that is found in the table after this
+ * needs no reference: its release hook does not run, and dep_instance.mtx
+ * alone keeps its item.
+ *
+ * Return: true if it does.
+ */
+static __always_inline bool
+dep_owner_table_keeps(const struct files_struct *files)
+{
+	/*
+	 * A thread that shared the table and has left it may have closed what
+	 * is looked up next: pairs with put_files_struct().
+	 */
+	return atomic_read_acquire(&files->count) == 1;
 }
 
 /**

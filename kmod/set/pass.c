@@ -20,6 +20,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
+#include "set/last.h"
 #include "set/owner.h"
 #include "set/pass.h"
 #include "set/pass_other.h"
@@ -65,7 +66,8 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 					   struct dep_item *item,
 					   struct dep_ask *ask,
 					   const struct files_struct *files,
-					   const struct fdtable *table)
+					   const struct fdtable *table,
+					   bool keeps)
 {
 	u16 told = item->revents & item->events;
 	u32 mode = item->mode;
@@ -107,8 +109,16 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	item->must_poll = false;
 	item->chosen = false;
 	pass->inst->stats.asks++;
+	ask->named = named;
+	ask->kept = keeps && named;
 	/* If the last reference is gone, the item will soon be gone, too. */
-	return dep_file_get(item->file);
+	return ask->kept || dep_file_get(item->file);
+}
+
+/* Was a reference taken?  Then no other is before it is dropped. */
+static __always_inline bool pass_has_file(const struct dep_ask *ask)
+{
+	return ask->kind == ASK_FILE && !ask->kept;
 }
 
 /* Takes the next items off the list, up to @room of them. */
@@ -118,14 +128,16 @@ static void pass_take(struct dep_pass *pass, u32 room)
 	struct dep_instance *inst = pass->inst;
 	struct list_head *ready = &inst->ready, *next = ready->next;
 	const struct fdtable *table;
+	bool keeps, full = false;
 	struct dep_item *item;
 	u32 looked = 0, nr = 0;
 
 	lockdep_assert_held(&inst->lock);
+	keeps = files && dep_owner_table_keeps(files);
 	table = files ? rcu_dereference_raw(files->fdt) : NULL;
 	/* No item gives more than one event. */
 	room = min_t(u32, room, DEP_LOOK_BATCH);
-	while (nr < DEP_ASK_BATCH && looked < room) {
+	while (!full && nr < DEP_ASK_BATCH && looked < room) {
 		item = list_entry(next, struct dep_item, ready);
 		if (next == ready || item->pass == pass->number)
 			break;
@@ -134,7 +146,9 @@ static void pass_take(struct dep_pass *pass, u32 room)
 		next = next->next;
 		INIT_LIST_HEAD(&item->ready);
 		WRITE_ONCE(item->pending, 0);
-		nr += pass_take_item(pass, item, &pass->asks[nr], files, table);
+		if (pass_take_item(pass, item, &pass->asks[nr], files, table,
+				   keeps))
+			full = pass_has_file(&pass->asks[nr++]);
 		item->pass = pass->number;
 	}
 	/* Removes them all at once. */
@@ -152,6 +166,22 @@ static void pass_take(struct dep_pass *pass, u32 room)
 	smp_mb();
 }
 
+/*
+ * Drops the reference on a file that was polled.  If the program has closed it,
+ * there is no event.  A release may linger: the caller does that for itself.
+ */
+static void pass_put_file(struct dep_pass *pass, struct dep_ask *ask,
+			  struct file *file)
+{
+	if (likely(dep_file_put_not_last(file)))
+		return;
+	ask->revents = 0;
+	if (likely(ask->named))
+		dep_last_leave(pass->inst, file);
+	else
+		dep_fput_by_worker(file);
+}
+
 /* Polls the files, with no spin lock held. */
 static void pass_ask(struct dep_pass *pass)
 {
@@ -160,6 +190,8 @@ static void pass_ask(struct dep_pass *pass)
 	poll_table table;
 
 	init_poll_funcptr(&table, NULL);
+	/* What is polled now may take long. */
+	dep_last_hurry(pass->inst);
 	for (ask = pass->asks; ask < end; ask++) {
 		struct file *file;
 
@@ -176,6 +208,8 @@ static void pass_ask(struct dep_pass *pass)
 		else
 			ask->revents |= ask->events &
 				(__force u16)vfs_poll(file, &table);
+		if (!ask->kept)
+			pass_put_file(pass, ask, file);
 	}
 }
 
@@ -188,66 +222,45 @@ static void pass_count(struct dep_pass *pass)
 		pass->found += ask->revents && ask->kind != ASK_STALE;
 }
 
-/* Decides about an item whose file was polled: it still exists. */
+/* Is an item that was taken still in the set?  It may have been freed. */
+static __always_inline bool pass_finds(const struct dep_pass *pass,
+				       const struct dep_ask *ask)
+{
+	return (ask->kind == ASK_FILE && ask->kept) ||
+	       dep_item_is_open(pass->inst, ask->item, ask->fd);
+}
+
+/* Decides about an item whose file was polled. */
 static __always_inline void pass_settle_answer(struct dep_pass *pass,
 					       const struct dep_ask *ask)
 {
 	struct dep_item *item = ask->item;
 
-	if (ask->revents) {
-		if (unlikely(!ask->sent)) {
-			item->must_poll = true;
-			item->chosen |= ask->chosen;
-			/* Polling may have consumed it: pass_believes(). */
-			item->revents |= ask->revents;
-			dep_pass_put_back(pass, item);
-		} else if (item->mode & DEP_MODE_ONESHOT) {
-			dep_item_disable(item);
-		} else if (!(item->mode & DEP_MODE_EDGE)) {
-			dep_item_list(item);
-		}
+	if (!ask->revents || !pass_finds(pass, ask))
+		return;
+	if (unlikely(!ask->sent)) {
+		item->must_poll = true;
+		item->chosen |= ask->chosen;
+		/* Polling may have consumed it: pass_believes(). */
+		item->revents |= ask->revents;
+		dep_pass_put_back(pass, item);
+	} else if (item->mode & DEP_MODE_ONESHOT) {
+		dep_item_disable(item);
+	} else if (!(item->mode & DEP_MODE_EDGE)) {
+		dep_item_list(item);
 	}
 }
 
 /*
- * Drops the reference on the file of an item; if the program has closed it, we
- * have to release it, and the return value is false.
+ * Is this the event of a file that is still open?  Whoever closes the file from
+ * now on waits for L and takes the event back, and what the program takes after
+ * its close(2) is no event of the file.
  */
-static __always_inline bool pass_put_file(struct dep_pass *pass,
-					  const struct dep_ask *ask)
+static bool pass_may_post(const struct dep_pass *pass,
+			  const struct dep_ask *ask)
 {
-	struct file *file = ask->item->file;
-
-	if (likely(dep_file_put_not_last(file)))
-		return true;
-	pass->last[pass->nr_last++] = file;
-	return false;
-}
-
-/* Out of line, since it is rare. */
-static noinline void pass_settle_posted(struct dep_pass *pass,
-					const struct dep_ask *ask)
-{
-	pass_settle_answer(pass, ask);
-}
-
-/*
- * Is this the event of a file that is still open?  Its reference goes first:
- * whoever closes the file from now on waits for L and takes the event back, and
- * what the program takes after its close(2) is no event of the file.
- */
-static bool pass_may_post(struct dep_pass *pass, struct dep_ask *ask)
-{
-	if (ask->kind == ASK_TOLD)
-		return dep_pass_finds(pass->inst, ask);
-	if (ask->kind != ASK_FILE)
-		return true;
-	ask->kind = ASK_POSTED;
-	if (likely(pass_put_file(pass, ask)))
-		return true;
-	/* It is about to leave the set. */
-	ask->revents = 0;
-	return false;
+	return (ask->kind != ASK_FILE && ask->kind != ASK_TOLD) ||
+	       pass_finds(pass, ask);
 }
 
 /* Posts what is ready to the ring; items without a slot stay on the list. */
@@ -279,10 +292,7 @@ static noinline void pass_post(struct dep_pass *pass)
 		pass->over = true;
 }
 
-/*
- * M is held, and the files are ours or were since L was taken: the items that
- * were polled exist.
- */
+/* Returns true if items have left the set. */
 static bool pass_settle(struct dep_pass *pass)
 {
 	bool drop = false;
@@ -295,19 +305,16 @@ static bool pass_settle(struct dep_pass *pass)
 
 		if (likely(ask->kind == ASK_FILE)) {
 			pass_settle_answer(pass, ask);
-			pass_put_file(pass, ask);
 			continue;
 		}
-		if (ask->kind == ASK_POSTED)
-			pass_settle_posted(pass, ask);
-		else if (ask->kind != ASK_TOLD || !ask->sent)
+		if (ask->kind != ASK_TOLD || !ask->sent)
 			dep_pass_settle_other(pass, ask);
 		drop |= dep_ask_is_owned(ask);
 	}
 	return drop;
 }
 
-/* Does between two batches what can't be done under L. */
+/* Frees items that have left the set. */
 static noinline void pass_clean(struct dep_pass *pass)
 	__must_hold(&pass->inst->lock)
 {
@@ -318,8 +325,6 @@ static noinline void pass_clean(struct dep_pass *pass)
 		if (dep_ask_is_owned(&pass->asks[i]))
 			dep_pass_drop(pass, &pass->asks[i]);
 	}
-	while (pass->nr_last)
-		dep_fput_by_worker(pass->last[--pass->nr_last]);
 	spin_lock_irq(&pass->inst->lock);
 }
 
@@ -357,7 +362,7 @@ void dep_pass_run(struct dep_pass *pass, u32 enough)
 		if (pass->results &&
 		    unlikely(pass->results->layout == DEP_LAYOUT_RING))
 			pass_post(pass);
-		if (pass_settle(pass) || pass->nr_last)
+		if (pass_settle(pass))
 			pass_clean(pass);
 	}
 }

@@ -22,7 +22,6 @@ static inline void dep_pass_init(struct dep_pass *pass,
 	pass->found = 0;
 	pass->over = false;
 	pass->err = 0;
-	pass->nr_last = 0;
 }
 
 void dep_pass_run(struct dep_pass *pass, u32 enough);

@@ -8,7 +8,6 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
-#include "core/fdmap.h"
 #include "core/host.h"
 #include "core/item.h"
 #include "core/trace.h"
@@ -102,22 +101,6 @@ bool dep_pass_take_spent(struct dep_item *item, struct dep_ask *ask)
 }
 
 /**
- * dep_pass_finds() - is an item that was taken still in the set?
- * @inst: the instance, locked
- * @ask: the item, which may have been freed: it is not dereferenced
- *
- * Return: true if so.
- */
-bool dep_pass_finds(const struct dep_instance *inst, const struct dep_ask *ask)
-{
-	struct dep_item *item = dep_fdmap_find(&inst->interest, ask->fd);
-
-	while (item && item != ask->item)
-		item = dep_item_peer(item);
-	return item;
-}
-
-/**
  * dep_pass_settle_other() - decide about an item whose file was not polled
  * @pass: the pass; its instance is locked
  * @ask: the item, which has no file or may have gone with its file
@@ -136,8 +119,7 @@ void dep_pass_settle_other(struct dep_pass *pass, const struct dep_ask *ask)
 			dep_pass_put_back(pass, item);
 		break;
 	case ASK_TOLD:
-		/* M is held, so no other item can have this number. */
-		if (ask->sent || !dep_pass_finds(inst, ask))
+		if (ask->sent || !dep_item_is_open(inst, item, ask->fd))
 			break;
 		WRITE_ONCE(item->events, ask->events);
 		item->revents |= ask->revents;

@@ -14,13 +14,13 @@
 #include <linux/sched/signal.h>
 
 #include "core/compat.h"
-#include "core/fput.h"
 #include "core/item.h"
 #include "core/nest.h"
 #include "core/pending.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "files/waitqueue.h"
+#include "set/last.h"
 #include "set/pass.h"
 #include "set/ready.h"
 #include "sinks/results.h"
@@ -90,13 +90,6 @@ static void ready_end(struct dep_instance *inst)
 	spin_unlock_irq(&inst->lock);
 }
 
-/* If the program has closed the file meanwhile, we have to release it. */
-static void put_file(struct file *file)
-{
-	if (unlikely(!dep_file_put_not_last(file)))
-		dep_fput_by_worker(file);
-}
-
 /* Polls the file of an item that a reference on the file keeps. */
 static u16 ask_file(const struct dep_item *item, unsigned int depth)
 {
@@ -142,7 +135,7 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	inst->stats.waits += first && results->nr;
 	inst->stats.handed += pass.found;
 	ready_end(inst);
-	mutex_unlock(&inst->mtx);
+	dep_last_unlock(inst, !results->by_ring, results->nr);
 	return pass.err;
 }
 
@@ -223,7 +216,7 @@ u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 	results->counted = pass.number;
 	dep_pass_run(&pass, enough);
 	ready_end(inst);
-	mutex_unlock(&inst->mtx);
+	dep_last_unlock(inst, !results->by_ring, false);
 	return pass.found;
 }
 
@@ -245,7 +238,7 @@ static bool ready_any(struct dep_instance *inst, unsigned int depth)
 			dep_pass_run(&pass, 1);
 		ready_end(inst);
 	}
-	mutex_unlock(&inst->mtx);
+	dep_last_unlock(inst, false, false);
 	return pass.found;
 }
 
@@ -270,13 +263,15 @@ static void ask_first(struct dep_instance *inst, bool taking,
 	inst->stats.asks++;
 	spin_unlock_irq(&inst->lock);
 
+	dep_last_hurry(inst);
 	ready = ask_file(item, depth);
 
 	spin_lock_irq(&inst->lock);
 	dep_item_post(item, ready, taking);
 	spin_unlock_irq(&inst->lock);
 
-	put_file(file);
+	if (unlikely(!dep_file_put_not_last(file)))
+		dep_last_leave(inst, file);
 	cond_resched();
 	spin_lock_irq(&inst->lock);
 }
@@ -297,7 +292,7 @@ static void ask_all(struct dep_instance *inst, bool taking,
 			break;
 	}
 	ready_end(inst);
-	mutex_unlock(&inst->mtx);
+	dep_last_unlock(inst, taking, false);
 }
 
 /**

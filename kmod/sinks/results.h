@@ -39,6 +39,7 @@ enum dep_layout {
  * @pass: the pass over the ready list that this call makes; 0 before
  * @again: the call has polled files already, and their answers count
  * @counted: the pass in which it counted what is ready, or 0
+ * @by_ring: an io_uring command, whose caller may hold a lock of the ring
  * @waiter: the caller, once it has found nothing and may sleep; otherwise NULL
  * @collect: takes events instead of dep_ready_collect(), unless @again; or NULL
  */
@@ -51,6 +52,7 @@ struct dep_results {
 	u32 pass;
 	bool again;
 	u32 counted;
+	bool by_ring;
 	struct dep_waiter *waiter;
 	int (*collect)(struct dep_instance *inst, struct dep_results *results);
 };

@@ -34,6 +34,7 @@
  * 13	who joins a watch does not tell that its host is shared (LONE)
  * 14	a watch takes its host along although the item in it is in use (LONE)
  * 15	the hook frees items before it has ended the watch in one of them (LONE)
+ * 16	a pass that has dropped its reference does not look its item up (ASK)
  */
 #ifdef LONE
 #define ADD
@@ -422,7 +423,7 @@ proctype waiter(byte me)
 proctype asker(byte me)
 {
 	locals;
-	bit got;
+	bit got, keep;
 
 	lock(M);
 	lock_set(0);
@@ -450,10 +451,31 @@ proctype asker(byte me)
 		assert(!file_gone);
 		/* The reference keeps the item: M is held. */
 		assert(is_item(0) && hooked[0]);
-		put_file()
+		/* dep_file_put_not_last() */
+		d_step {
+			keep = (file_count == 1);
+			file_count = file_count - !keep
+		};
+		/* What it settles now may have gone with the file. */
+		lock_set(0);
+		if
+#if FAULT == 16
+		:: !keep ->
+#else
+		:: !keep && hooked[0] ->
+#endif
+			assert(is_item(0))
+		:: else
+		fi;
+		unlock(L[0])
 	:: else
 	fi;
 	unlock(M);
+	/* The last one goes with nothing held: dep_last_leave(). */
+	if
+	:: got && keep -> put_file()
+	:: else
+	fi;
 	running--
 }
 

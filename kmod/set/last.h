@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The last reference on a file that was closed while it was polled. */
+#ifndef DEVEPOLL_LAST_H
+#define DEVEPOLL_LAST_H
+
+#include "core/instance.h"
+
+void dep_last_leave(struct dep_instance *inst, struct file *file);
+void dep_last_unlock(struct dep_instance *inst, bool free, bool returns);
+
+/**
+ * dep_last_hurry() - let a worker release what was left by dep_last_leave()
+ * @inst: the instance; dep_instance.mtx is held, and may be for long
+ *
+ * Context: process; may sleep for memory.
+ */
+static inline void dep_last_hurry(struct dep_instance *inst)
+{
+	if (unlikely(inst->last))
+		dep_last_leave(inst, NULL);
+}
+
+/**
+ * dep_last_take() - take what was left by dep_last_leave()
+ * @inst: the instance; dep_instance.mtx is held
+ *
+ * Return: the file, which the caller releases with nothing held; or NULL.
+ */
+static inline struct file *dep_last_take(struct dep_instance *inst)
+{
+	struct file *file = inst->last;
+
+	if (unlikely(file))
+		inst->last = NULL;
+	return file;
+}
+
+#endif /* DEVEPOLL_LAST_H */
