@@ -48,7 +48,7 @@
  * since 6.14: the end of a pipe that is written to is woken when a page has
  * become free; before, when a part of a page has been read from a full pipe
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+#ifdef DEP_HAVE_PIPE_INDEX
 #define DEP_PIPE_WRITERS_KNOW	true
 #else
 #define DEP_PIPE_WRITERS_KNOW	false
