@@ -80,7 +80,7 @@ void dep_fput_by_worker(struct file *file)
 /**
  * dep_fput_by_caller() - drop what may be the last reference on a file
  * @file: the file
- * @returns: the caller is about to return to user space
+ * @ends: the caller is about to return to user space
  *
  * Another thread closes the file at this moment, or has just closed it.  So it
  * is released at once where the kernel allows that; by fput() if that happens
@@ -88,14 +88,14 @@ void dep_fput_by_worker(struct file *file)
  *
  * Context: process, with nothing held; sleeps as long as the release does.
  */
-void dep_fput_by_caller(struct file *file, bool returns)
+void dep_fput_by_caller(struct file *file, bool ends)
 {
 	/* They work for others, too. */
 	if (current->flags & (PF_KTHREAD | PF_IO_WORKER))
 		dep_fput_by_worker(file);
 	else if (DEP_FPUT_AT_ONCE)
 		__fput_sync(file);
-	else if (returns)
+	else if (ends)
 		fput(file);
 	else
 		dep_fput_by_worker(file);

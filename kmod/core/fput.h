@@ -9,7 +9,7 @@
 struct file;
 
 void dep_fput_by_worker(struct file *file);
-void dep_fput_by_caller(struct file *file, bool returns);
+void dep_fput_by_caller(struct file *file, bool ends);
 
 int __init dep_fput_init(void);
 void dep_fput_exit(void);

@@ -29,9 +29,9 @@ void dep_last_leave(struct dep_instance *inst, struct file *file)
  * dep_last_unlock() - drop dep_instance.mtx, and release what was left
  * @inst: the instance
  * @free: the caller holds nothing else; otherwise a worker releases it
- * @returns: the caller is about to return to user space
+ * @ends: the caller is about to return to user space
  */
-void dep_last_unlock(struct dep_instance *inst, bool free, bool returns)
+void dep_last_unlock(struct dep_instance *inst, bool free, bool ends)
 	__releases(&inst->mtx)
 {
 	struct file *last = dep_last_take(inst);
@@ -40,7 +40,7 @@ void dep_last_unlock(struct dep_instance *inst, bool free, bool returns)
 	if (likely(!last))
 		return;
 	if (free)
-		dep_fput_by_caller(last, returns);
+		dep_fput_by_caller(last, ends);
 	else
 		dep_fput_by_worker(last);
 }

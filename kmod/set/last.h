@@ -6,7 +6,7 @@
 #include "core/instance.h"
 
 void dep_last_leave(struct dep_instance *inst, struct file *file);
-void dep_last_unlock(struct dep_instance *inst, bool free, bool returns);
+void dep_last_unlock(struct dep_instance *inst, bool free, bool ends);
 
 /**
  * dep_last_hurry() - let a worker release what was left by dep_last_leave()
