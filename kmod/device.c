@@ -28,6 +28,7 @@
 #include "faces/extended.h"
 #include "faces/features.h"
 #include "faces/onesig.h"
+#include "faces/reader.h"
 #include "faces/reopen.h"
 #include "faces/ring_ioctl.h"
 #include "faces/uring.h"
@@ -139,7 +140,7 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 	if (ret == -ENOTTY)
 		ret = dep_classic_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)
-		ret = dep_ring_ioctl(file->private_data, cmd, arg);
+		ret = dep_ring_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_onesig_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)
@@ -213,6 +214,15 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 	return device_fadvise_other(file, offset, len, advice);
 }
 
+/* The same by a further open for reading. */
+static int reader_fadvise(struct file *file, loff_t offset, loff_t len,
+			  int advice)
+{
+	if (dep_access_by_fadvise() && dep_reader_has(advice))
+		return dep_reader_request(file, offset, len, advice);
+	return device_fadvise_other(file, offset, len, advice);
+}
+
 static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	if (vma->vm_pgoff == DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT)
@@ -222,6 +232,12 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	if (vma->vm_pgoff == DEVEPOLL_MAP_RING_SLOTS >> PAGE_SHIFT)
 		return dep_ring_map_slots(file->private_data, vma);
 	return dep_pages_map(file->private_data, vma);
+}
+
+static int reader_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return dep_instance_rights(file) & DEP_MAY_MAP ?
+		       device_mmap(file, vma) : -EACCES;
 }
 
 static const char *device_interface(const struct dep_instance *inst)
@@ -242,10 +258,9 @@ static const char *device_interface(const struct dep_instance *inst)
 
 static void device_show_fdinfo(struct seq_file *seq, struct file *file)
 {
-	struct dep_instance *inst = file->private_data;
-
-	seq_printf(seq, "interface:\t%s\n", device_interface(inst));
-	dep_stats_show(inst, seq);
+	seq_printf(seq, "interface:\t%s\n",
+		   device_interface(file->private_data));
+	dep_stats_show(file->private_data, seq);
 }
 
 static __poll_t device_poll(struct file *file, poll_table *table)
@@ -267,7 +282,7 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	spin_unlock_irq(&inst->lock);
 
 	/* Only ->poll() of the members tells whether there is an event. */
-	return dep_ready_poll(inst, dep_watch_is_arming(table));
+	return dep_ready_poll(file, dep_watch_is_arming(table), true);
 }
 
 #define DEVICE_OPERATIONS			\
@@ -275,8 +290,6 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	.flush = device_flush,			\
 	.write = device_write,			\
 	.poll = device_poll,			\
-	.mmap = device_mmap,			\
-	.fadvise = device_fadvise,		\
 	.show_fdinfo = device_show_fdinfo,	\
 	.uring_cmd = dep_uring_cmd,		\
 	.unlocked_ioctl = device_ioctl,		\
@@ -288,6 +301,8 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 		DEVICE_OPERATIONS,
 		.open = device_open,
 		.release = device_release,
+		.mmap = device_mmap,
+		.fadvise = device_fadvise,
 	},
 	[DEP_FILE_POLL] = {
 		.owner = THIS_MODULE,
@@ -304,6 +319,14 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 	[DEP_FILE_REOPENED] = {
 		DEVICE_OPERATIONS,
 		.release = dep_reopen_release,
+		.mmap = device_mmap,
+		.fadvise = device_fadvise,
+	},
+	[DEP_FILE_READER ... DEP_FILE_KINDS - 1] = {
+		DEVICE_OPERATIONS,
+		.release = dep_reopen_release,
+		.mmap = reader_mmap,
+		.fadvise = reader_fadvise,
 	},
 };
 

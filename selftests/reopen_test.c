@@ -28,7 +28,9 @@ TEST_F(reopen, gives_no_more_access_than_there_is)
 	for (from = 0; from < ARRAY_SIZE(modes); from++) {
 		first = open("/dev/epoll", modes[from] | O_CLOEXEC);
 		ASSERT_LE(0, first);
-		second = REOPEN(first, modes[from]);
+		second = REOPEN(first, modes[from] |
+				       (modes[from] == O_RDONLY ?
+					DEVEPOLL_REOPEN_OPEN : 0));
 		ASSERT_LE(0, second);
 		for (to = 0; to < ARRAY_SIZE(modes); to++) {
 			bool may = modes[from] == O_RDWR || from == to;
@@ -55,7 +57,9 @@ TEST_F(reopen, refuses_other_flags)
 {
 	static const unsigned long bad[] = {
 		3, O_RDONLY | O_NONBLOCK, O_RDWR | O_CREAT, O_RDWR | O_PATH,
-		O_RDWR | O_APPEND, -1, 1UL << 31, 1UL << 32,
+		O_RDWR | O_APPEND, -1, 1UL << 31, 1UL << 32, 1UL << 27,
+		O_RDWR | DEVEPOLL_REOPEN_NEST, O_WRONLY | DEVEPOLL_REOPEN_MAP,
+		O_RDWR | DEVEPOLL_REOPEN_OPEN,
 	};
 	int next = next_fd();
 	size_t i;
@@ -129,7 +133,7 @@ TEST_F(reopen, shares_a_set_of_2001_and_its_memory)
 	char *map;
 
 	ASSERT_EQ(0, dep_alloc(self->set, 10));
-	reader = REOPEN(self->set, O_RDONLY);
+	reader = REOPEN(self->set, O_RDONLY | DEVEPOLL_REOPEN_MAP);
 	ASSERT_LE(0, reader);
 	ASSERT_EQ(8, dep_write_one(self->set, self->member, POLLIN));
 	map = dep_map(reader, EP_MAP_SIZE(10));
@@ -189,7 +193,7 @@ TEST_F(reopen, can_be_polled_like_the_first)
 	int epoll = epoll_create1(EPOLL_CLOEXEC), outer = dep_open();
 	struct epoll_event event = { .events = EPOLLIN }, out;
 	struct devepoll_event gone;
-	int reader = REOPEN(self->set, O_RDONLY);
+	int reader = REOPEN(self->set, O_RDONLY | DEVEPOLL_REOPEN_NEST);
 
 	ASSERT_LE(0, reader);
 	ASSERT_EQ(0, add(self->set, self->member, EPOLLIN));
@@ -231,7 +235,8 @@ TEST_F(reopen, wakes_who_polls_it)
 
 TEST_F(reopen, is_no_way_round_to_a_cycle)
 {
-	int reader = REOPEN(self->set, O_RDONLY), outer = dep_open();
+	int reader = REOPEN(self->set, O_RDONLY | DEVEPOLL_REOPEN_NEST);
+	int outer = dep_open();
 	int outer_reader = REOPEN(outer, O_RDWR);
 
 	ASSERT_LE(0, reader);
@@ -286,7 +291,9 @@ TEST_F(reopen, and_close_may_come_at_any_moment)
 		ASSERT_EQ(0, add(set, self->member, EPOLLOUT));
 		for (i = 0; i < THREADS; i++) {
 			racers[i] = (struct racer){
-				.fd = REOPEN(set, O_RDONLY), .go = &go,
+				.fd = REOPEN(set, O_RDONLY |
+						  DEVEPOLL_REOPEN_OPEN),
+				.go = &go,
 			};
 			ASSERT_EQ(0, task_start(&racers[i].task, race,
 						&racers[i]));
@@ -304,7 +311,7 @@ TEST_F(reopen, has_no_more_than_a_few_opens)
 	int fds[OPENS_MOST], i;
 
 	for (i = 0; i < OPENS_MOST; i++) {
-		fds[i] = REOPEN(self->set, O_RDONLY);
+		fds[i] = REOPEN(self->set, O_RDONLY | DEVEPOLL_REOPEN_OPEN);
 		ASSERT_LE(0, fds[i]);
 	}
 	EXPECT_EQ(-ENOSPC, REOPEN(self->set, O_RDONLY));
@@ -328,7 +335,7 @@ TEST_F(reopen, has_no_more_sets_around_it_than_one_open)
 	if (raise_fd_limit(AROUND + 100))
 		SKIP(return, "no %d open files", AROUND + 100);
 	opens[0] = self->set;
-	opens[1] = REOPEN(self->set, O_RDONLY);
+	opens[1] = REOPEN(self->set, O_RDONLY | DEVEPOLL_REOPEN_NEST);
 	ASSERT_LE(0, opens[1]);
 	for (i = 0; i < AROUND; i++)
 		ASSERT_EQ(0, add(outer, dup(opens[i % 2]), EPOLLIN));

@@ -201,7 +201,7 @@ static int reopen(int fd, int flags)
 
 TEST_F(ring_refuse, opens_of_the_wrong_mode)
 {
-	int r = reopen(self->set.fd, O_RDONLY);
+	int r = reopen(self->set.fd, O_RDONLY | DEVEPOLL_REOPEN_MAP);
 	int w = reopen(self->set.fd, O_WRONLY);
 	struct devepoll_ring_wait_args args = {};
 	void *map;

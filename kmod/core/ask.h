@@ -74,6 +74,8 @@ static inline bool dep_ask_is_owned(const struct dep_ask *ask)
  * @depth: how many sets are around this one in the call
  * @found: how many items were ready
  * @over: the list has no item left that this pass has not met
+ * @removes: items of the caller whose number names their file no more leave
+ * @adopts: the caller takes the place of owners that are gone
  * @err: -EFAULT if the results can't be written; -ENOSPC if the ring is full
  * @nr: length of @asks
  * @asks: the items that were taken
@@ -85,6 +87,8 @@ struct dep_pass {
 	unsigned int depth;
 	u32 found;
 	bool over;
+	bool removes;
+	bool adopts;
 	int err;
 	u32 nr;
 	struct dep_ask asks[DEP_ASK_BATCH];

@@ -170,8 +170,8 @@
  * cleared under L, by
  *  - the program: POLLREMOVE, an add that failed half-way, EP_FREE; a change by
  *    its owner that finds that the number names another file now (holding M);
- *  - a waiter, its owner, that finds that the number no longer names the file
- *    (holding M);
+ *  - a waiter, its owner, that finds, by an open for writing, that the number
+ *    no longer names the file (holding M);
  *  - the close of the instance (only its items can still lead to it);
  *  - the last close of the file: the release hook, under B (holding no M).
  * POLLFREE removes no item: it takes one wait-queue entry of the watch away.

@@ -13,12 +13,20 @@
 struct dep_instance;
 struct dep_nest;
 
+/* What a further open for reading may do besides waiting. */
+#define DEP_MAY_NEST		1	/* be put into another set */
+#define DEP_MAY_MAP		2	/* map the results, and use a mapping */
+#define DEP_MAY_REOPEN		4	/* make further opens */
+#define DEP_MAY_ALL		(DEP_MAY_NEST | DEP_MAY_MAP | DEP_MAY_REOPEN)
+#define DEP_READER_KINDS	(DEP_MAY_ALL + 1)
+
 /* The files that are sets; their operations are in one array. */
 enum dep_file_kind {
 	DEP_FILE_EPOLL,		/* an open of /dev/epoll */
 	DEP_FILE_POLL,		/* an open of /dev/poll */
 	DEP_FILE_REOPENED,	/* what DEVEPOLL_REOPEN returns */
-	DEP_FILE_KINDS,
+	DEP_FILE_READER,	/* the same for reading, one for all rights */
+	DEP_FILE_KINDS = DEP_FILE_READER + DEP_READER_KINDS,
 };
 
 extern const struct file_operations *dep_instance_fops;
@@ -39,12 +47,44 @@ static inline struct dep_instance *dep_instance_of(const struct file *file)
 	return file->private_data;
 }
 
+static inline uintptr_t dep_instance_kind(const struct file *file)
+{
+	return ((uintptr_t)file->f_op - (uintptr_t)dep_instance_fops) /
+	       sizeof(*dep_instance_fops);
+}
+
+/**
+ * dep_instance_is_reader() - is this a further open for reading?
+ * @file: an open of a set of ours
+ *
+ * Return: true if so.
+ */
+static inline bool dep_instance_is_reader(const struct file *file)
+{
+	return dep_instance_kind(file) >= DEP_FILE_READER;
+}
+
+/**
+ * dep_instance_rights() - what may an open of a set do besides its requests?
+ * @file: an open of a set of ours
+ *
+ * The rights of a further open for reading are told by the place of its
+ * operations, so that no other open has to be asked.
+ *
+ * Return: DEP_MAY_*.
+ */
+static inline u32 dep_instance_rights(const struct file *file)
+{
+	return dep_instance_is_reader(file) ?
+		       dep_instance_kind(file) - DEP_FILE_READER : DEP_MAY_ALL;
+}
+
 /*
  * Polls a set that is in another one.  This is dep_ready_poll(), which polls
  * files, and so may come back here.
  */
-extern __poll_t (*dep_nest_poll)(struct dep_instance *inner,
-				 unsigned int depth);
+extern __poll_t (*dep_nest_poll)(const struct file *inner, unsigned int depth,
+				 bool removes);
 
 struct dep_nest *dep_nest_link(struct dep_instance *outer,
 			       struct dep_instance *inner);

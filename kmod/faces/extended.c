@@ -14,6 +14,7 @@
 #include "faces/bind.h"
 #include "faces/changes.h"
 #include "faces/extended.h"
+#include "faces/reader.h"
 #include "faces/request.h"
 #include "faces/sigmask.h"
 #include "set/collect.h"
@@ -190,6 +191,8 @@ int dep_extended_prepare(struct file *file, unsigned int cmd,
 		ret = wait_results(inst, args, &call->results);
 	if (!ret)
 		ret = wait_sigset(args, call);
+	if (!ret && unlikely(!(file->f_mode & FMODE_WRITE)))
+		ret = dep_reader_begin(file, &call->results);
 	call->waiting = (struct dep_waiting) {
 		.min = args->min_events,
 		.timeout = args->timeout,

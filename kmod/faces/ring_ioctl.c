@@ -4,6 +4,7 @@
  * whoever maps it later, DEVEPOLL_RING_INFO and DEVEPOLL_RING_RECLAIM.
  */
 #include <linux/bitmap.h>
+#include <linux/fs.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -93,7 +94,8 @@ static noinline long ring_wait_masked(struct dep_waiting *waiting,
 }
 
 static __always_inline long ring_wait(struct dep_instance *inst,
-				      void __user *arg, size_t size)
+				      void __user *arg, size_t size,
+				      bool only_waits)
 {
 	struct devepoll_ring_wait_args args;
 	struct dep_waiting waiting;
@@ -107,6 +109,7 @@ static __always_inline long ring_wait(struct dep_instance *inst,
 	waiting = (struct dep_waiting) {
 		.min = args.min_events,
 		.timeout = args.timeout,
+		.only_waits = only_waits,
 	};
 	if (args.flags & DEVEPOLL_WAIT_ABSTIME)
 		dep_waiting_set_absolute(&waiting);
@@ -117,7 +120,7 @@ static __always_inline long ring_wait(struct dep_instance *inst,
 
 /**
  * dep_ring_wait() - DEVEPOLL_RING_WAIT, with its argument as we know it
- * @inst: the instance
+ * @inst: the instance, by an open that may change it
  * @arg: the argument's address
  *
  * Context: process; sleeps.
@@ -126,15 +129,16 @@ static __always_inline long ring_wait(struct dep_instance *inst,
 long dep_ring_wait(struct dep_instance *inst, unsigned long arg)
 {
 	return ring_wait(inst, (void __user *)arg,
-			 sizeof(struct devepoll_ring_wait_args));
+			 sizeof(struct devepoll_ring_wait_args), false);
 }
 
-static noinline long ring_wait_sized(struct dep_instance *inst,
-				     void __user *arg, size_t size)
+static noinline long ring_wait_sized(struct file *file, void __user *arg,
+				     size_t size)
 {
 	if (size < sizeof(struct devepoll_ring_wait_args))
 		return -ENOTTY;
-	return ring_wait(inst, arg, size);
+	return ring_wait(file->private_data, arg, size,
+			 !(file->f_mode & FMODE_WRITE));
 }
 
 static long ring_info(struct dep_instance *inst, void __user *arg, size_t size)
@@ -220,7 +224,7 @@ static long ring_reclaim(struct dep_instance *inst, void __user *arg,
 
 /**
  * dep_ring_ioctl() - the requests of the ring
- * @inst: the instance
+ * @file: the set, open as dep_access_allows() requires
  * @cmd: the request; its size is the argument's size as the program knows it
  * @arg: the argument's address
  *
@@ -228,13 +232,13 @@ static long ring_reclaim(struct dep_instance *inst, void __user *arg,
  * Return: see linux/devepoll.h for each request;
  * -ENOTTY: no such request.
  */
-long dep_ring_ioctl(struct dep_instance *inst, unsigned int cmd,
-		    unsigned long arg)
+long dep_ring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
+	struct dep_instance *inst = file->private_data;
 	void __user *user = (void __user *)arg;
 
 	if (dep_request_is(cmd, DEVEPOLL_RING_WAIT))
-		return ring_wait_sized(inst, user, _IOC_SIZE(cmd));
+		return ring_wait_sized(file, user, _IOC_SIZE(cmd));
 	if (dep_request_is(cmd, DEVEPOLL_RING))
 		return ring_make(inst, user, _IOC_SIZE(cmd));
 	if (dep_request_is(cmd, DEVEPOLL_RING_INFO))

@@ -7,8 +7,9 @@
 
 #include "core/instance.h"
 
-long dep_ring_ioctl(struct dep_instance *inst, unsigned int cmd,
-		    unsigned long arg);
+struct file;
+
+long dep_ring_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 long dep_ring_wait(struct dep_instance *inst, unsigned long arg);
 
 #endif /* DEVEPOLL_RING_IOCTL_H */

@@ -18,7 +18,8 @@
  * @file: the file, on which the caller has a reference
  *
  * Return: 0;
- * -EPERM: it can't be polled, or is a set that can't be waited on;
+ * -EPERM: it can't be polled, or is a set that can't be waited on, or an open
+ * of one that may not be in another;
  * -EINVAL: it is the set itself.
  */
 static __always_inline int dep_check_file(const struct dep_instance *inst,
@@ -32,7 +33,8 @@ static __always_inline int dep_check_file(const struct dep_instance *inst,
 	if (likely(!inner))
 		return 0;
 	/* A set that can't be waited on can't be waited on through another. */
-	if (!(file->f_mode & FMODE_READ))
+	if (!(file->f_mode & FMODE_READ) ||
+	    !(dep_instance_rights(file) & DEP_MAY_NEST))
 		return -EPERM;
 	return inner == inst ? -EINVAL : 0;
 }

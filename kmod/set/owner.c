@@ -235,21 +235,26 @@ void dep_owner_adopt(struct dep_item *item)
  * dep_owner_misses() - has the caller's number stopped naming the file?
  * @item: the item; its instance is locked, and dep_instance.mtx held
  * @named: the number names the file in the caller's table
+ * @removes: dep_pass.removes
+ * @adopts: dep_pass.adopts
  *
- * Only the process that added the item can tell.  If it is gone, and the number
- * names the file here, the caller takes its place.  Other processes that have
- * the set can't tell.
+ * Only the process that added the item can tell, by an open that may change the
+ * set.  If it is gone, and the number names the file here, the caller takes its
+ * place, if it waits by such an open.  Other processes that have the set can't
+ * tell.
  *
  * Return: true if the caller is the owner and its number names the file no
  * more.
  */
-bool dep_owner_misses(struct dep_item *item, bool named)
+bool dep_owner_misses(struct dep_item *item, bool named, bool removes,
+		      bool adopts)
 {
 	if (!current->files)
 		return false;
 	if (!named)
-		return dep_owner_is_current(item->owner);
-	dep_owner_adopt(item);
+		return removes && dep_owner_is_current(item->owner);
+	if (adopts)
+		dep_owner_adopt(item);
 	return false;
 }
 

@@ -181,7 +181,8 @@ void dep_owner_flush(struct dep_instance *inst);
 bool dep_owner_is_caller(const struct dep_item *item);
 bool dep_owner_is_gone(const struct dep_item *item);
 void dep_owner_adopt(struct dep_item *item);
-bool dep_owner_misses(struct dep_item *item, bool named);
+bool dep_owner_misses(struct dep_item *item, bool named, bool removes,
+		      bool adopts);
 struct dep_item *dep_owner_claim(struct dep_item *first);
 
 #endif /* DEVEPOLL_OWNER_H */

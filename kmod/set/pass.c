@@ -76,7 +76,7 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	named = table && dep_owner_names(item, table);
 	stale = likely(!(mode & DEP_MODE_CLOSED)) &&
 		unlikely(!named || item->owner->files != files) &&
-		dep_owner_misses(item, named);
+		dep_owner_misses(item, named, pass->removes, pass->adopts);
 	if (unlikely(mode & DEP_MODE_RING) && !item->events && !stale &&
 	    !(mode & DEP_MODE_CLOSED))
 		return dep_pass_take_spent(item, ask);
@@ -186,7 +186,6 @@ static void pass_put_file(struct dep_pass *pass, struct dep_ask *ask,
 static void pass_ask(struct dep_pass *pass)
 {
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
-	struct dep_instance *inner;
 	poll_table table;
 
 	init_poll_funcptr(&table, NULL);
@@ -198,13 +197,13 @@ static void pass_ask(struct dep_pass *pass)
 		if (ask->kind != ASK_FILE)
 			continue;
 		file = ask->item->file;
-		inner = dep_instance_of(file);
 		/* dep_item_key(), for a set that is not of 2001. */
 		table._key = (__force __poll_t)
 			(ask->events | (ask->item->mode & ~DEP_MODE_OWN));
-		if (unlikely(inner))
+		if (unlikely(dep_instance_of(file)))
 			ask->revents |= ask->events & (__force u16)
-				dep_nest_poll(inner, pass->depth + 1);
+				dep_nest_poll(file, pass->depth + 1,
+					      pass->removes);
 		else
 			ask->revents |= ask->events &
 				(__force u16)vfs_poll(file, &table);

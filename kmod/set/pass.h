@@ -11,6 +11,8 @@
  * @pass: the pass, not initialized
  * @inst: the instance whose list it is
  * @depth: how many sets are around this one in the call
+ *
+ * As it is, it changes nothing in the set but the ready list.
  */
 static inline void dep_pass_init(struct dep_pass *pass,
 				 struct dep_instance *inst, unsigned int depth)
@@ -21,6 +23,8 @@ static inline void dep_pass_init(struct dep_pass *pass,
 	pass->depth = depth;
 	pass->found = 0;
 	pass->over = false;
+	pass->removes = false;
+	pass->adopts = false;
 	pass->err = 0;
 }
 

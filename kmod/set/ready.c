@@ -91,14 +91,15 @@ static void ready_end(struct dep_instance *inst)
 }
 
 /* Polls the file of an item that a reference on the file keeps. */
-static u16 ask_file(const struct dep_item *item, unsigned int depth)
+static u16 ask_file(const struct dep_item *item, unsigned int depth,
+		    bool removes)
 {
-	struct dep_instance *inner = dep_instance_of(item->file);
 	u16 events = item->events;
 	poll_table table;
 
-	if (unlikely(inner))
-		return events & (__force u16)dep_nest_poll(inner, depth + 1);
+	if (unlikely(dep_instance_of(item->file)))
+		return events & (__force u16)
+			dep_nest_poll(item->file, depth + 1, removes);
 	init_poll_funcptr(&table, NULL);
 	/* The watch is queued on it already. */
 	table._key = dep_item_key(item);
@@ -111,6 +112,8 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	const bool first = !results->nr;
 
 	dep_pass_init(&pass, inst, 0);
+	pass.adopts = !results->only_waits;
+	pass.removes = !results->only_waits;
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
 	if (first) {
@@ -207,6 +210,8 @@ u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 	struct dep_pass pass __uninitialized;
 
 	dep_pass_init(&pass, inst, 0);
+	pass.adopts = !results->only_waits;
+	pass.removes = !results->only_waits;
 	if (mutex_lock_killable(&inst->mtx))
 		return 0;
 	ready_begin(inst);
@@ -220,11 +225,13 @@ u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 	return pass.found;
 }
 
-static bool ready_any(struct dep_instance *inst, unsigned int depth)
+static bool ready_any(struct dep_instance *inst, unsigned int depth,
+		      bool removes)
 {
 	struct dep_pass pass __uninitialized;
 
 	dep_pass_init(&pass, inst, depth);
+	pass.removes = removes;
 	if (mutex_lock_killable_nested(&inst->mtx, depth))
 		return false;
 	/* Its first use may have failed after all: then there is nothing. */
@@ -247,7 +254,7 @@ static bool ready_any(struct dep_instance *inst, unsigned int depth)
  * posts the answer.  Called, and returns, with the instance locked.
  */
 static void ask_first(struct dep_instance *inst, bool taking,
-		      unsigned int depth)
+		      unsigned int depth, bool removes)
 	__must_hold(&inst->lock)
 {
 	struct dep_item *item;
@@ -264,7 +271,7 @@ static void ask_first(struct dep_instance *inst, bool taking,
 	spin_unlock_irq(&inst->lock);
 
 	dep_last_hurry(inst);
-	ready = ask_file(item, depth);
+	ready = ask_file(item, depth, removes);
 
 	spin_lock_irq(&inst->lock);
 	dep_item_post(item, ready, taking);
@@ -277,7 +284,7 @@ static void ask_first(struct dep_instance *inst, bool taking,
 }
 
 static void ask_all(struct dep_instance *inst, bool taking,
-		    unsigned int depth)
+		    unsigned int depth, bool removes)
 {
 	u32 left;
 
@@ -287,7 +294,7 @@ static void ask_all(struct dep_instance *inst, bool taking,
 	/* The extended interface may have taken the set just now. */
 	left = inst->extended ? 0 : inst->nr_items;
 	for (; left && !list_empty(&inst->ready); left--) {
-		ask_first(inst, taking, depth);
+		ask_first(inst, taking, depth, removes);
 		if (fatal_signal_pending(current))
 			break;
 	}
@@ -302,35 +309,43 @@ static void ask_all(struct dep_instance *inst, bool taking,
  *
  * Does not go on for ever, however often the files wake us meanwhile: the rest
  * is left to the next call.  Polls nothing when the caller is being killed.
+ * Whoever is asked here, no item leaves a set inside.
  *
  * Context: process; sleeps on dep_instance.mtx and in ->poll().
  */
 void dep_ready_ask(struct dep_instance *inst, bool taking)
 {
-	ask_all(inst, taking, 0);
+	ask_all(inst, taking, 0, false);
 }
 
 /**
  * dep_ready_poll() - is there an event?
- * @inst: the instance, of either interface
+ * @file: an open of the set, which is of either interface
  * @depth: how many sets are around this one in the call
+ * @removes: the opens of all of these may change them
+ *
+ * The caller becomes the owner of no item.  Its own that are stale leave if it
+ * got here by opens for writing alone.
  *
  * Context: process; sleeps on dep_instance.mtx and in ->poll().
  * Return: EPOLLIN | EPOLLRDNORM, or 0.
  */
-__poll_t dep_ready_poll(struct dep_instance *inst, unsigned int depth)
+__poll_t dep_ready_poll(const struct file *file, unsigned int depth,
+			bool removes)
 {
+	struct dep_instance *inst = file->private_data;
 	bool ready;
 
+	removes = removes && file->f_mode & FMODE_WRITE;
 	/* In a signal set, events become signals at once. */
 	if (READ_ONCE(inst->onesig))
 		return 0;
 	ready = dep_instance_has_events(inst);
 	if (!ready && dep_ready_may_ask(inst)) {
 		if (READ_ONCE(inst->extended)) {
-			ready = ready_any(inst, depth);
+			ready = ready_any(inst, depth, removes);
 		} else {
-			ask_all(inst, false, depth);
+			ask_all(inst, false, depth, removes);
 			ready = dep_instance_has_events(inst);
 		}
 	}

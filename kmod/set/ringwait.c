@@ -81,11 +81,13 @@ static enum ring_verdict ring_look(const struct dep_waiting *waiting,
 }
 
 /* Polls the listed files, and posts what is ready. */
-static void ring_ask(struct dep_instance *inst, struct ring_call *call)
+static void ring_ask(const struct dep_waiting *waiting,
+		     struct dep_instance *inst, struct ring_call *call)
 {
 	struct dep_results results = {
 		.layout = DEP_LAYOUT_RING,
 		.max = inst->ring->room,
+		.only_waits = waiting->only_waits,
 	};
 
 	call->asked = true;
@@ -143,7 +145,7 @@ int dep_wait_for_ring(struct dep_waiting *waiting, struct dep_instance *inst)
 	for (;;) {
 		verdict = ring_look_locked(waiting, inst, &call);
 		if (verdict == RING_ASK) {
-			ring_ask(inst, &call);
+			ring_ask(waiting, inst, &call);
 			cond_resched();
 		} else if (verdict == RING_SLEEP) {
 			dep_waiting_sleep(waiting, inst, &call.waiter, false);

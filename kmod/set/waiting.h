@@ -20,6 +20,8 @@
  * @min: the minimum number of events; 0 means 1
  * @timeout: how long it may wait, in nanoseconds; 0: not at all, negative: for
  *	ever
+ * @only_waits: the open by which it waits may not change the set; in a wait for
+ *	a ring
  * @absolute: @timeout is the deadline, by the clock of the machine
  * @deadline: when to give up; KTIME_MAX: never, 0: at once or not known yet
  */
@@ -28,6 +30,7 @@ struct dep_waiting {
 	u32 min;
 	s64 timeout;
 	bool absolute;
+	bool only_waits;
 	ktime_t deadline;
 };
 

@@ -38,6 +38,7 @@ enum dep_layout {
  * @nr: how many events are written
  * @pass: the pass over the ready list that this call makes; 0 before
  * @again: the call has polled files already, and their answers count
+ * @only_waits: the open by which it waits may not change the set
  * @counted: the pass in which it counted what is ready, or 0
  * @by_ring: an io_uring command, whose caller may hold a lock of the ring
  * @waiter: the caller, once it has found nothing and may sleep; otherwise NULL
@@ -51,6 +52,7 @@ struct dep_results {
 	u32 nr;
 	u32 pass;
 	bool again;
+	bool only_waits;
 	u32 counted;
 	bool by_ring;
 	struct dep_waiter *waiter;

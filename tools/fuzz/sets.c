@@ -225,9 +225,10 @@ long do_info(struct actor *a, const struct op *op)
 long do_reopen(struct actor *a, const struct op *op)
 {
 	static const int modes[] = { O_RDWR, O_RDONLY, O_WRONLY, 3 };
+	unsigned int rights = (op->y >> 3 & 7) * DEVEPOLL_REOPEN_NEST;
 
 	(void)a;
-	return slot_put(ask(op, DEVEPOLL_REOPEN, modes[op->y & 3] |
+	return slot_put(ask(op, DEVEPOLL_REOPEN, modes[op->y & 3] | rights |
 			    (op->y & 4 ? O_CLOEXEC : 0)), op->fd);
 }
 

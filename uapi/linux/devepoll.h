@@ -801,21 +801,43 @@ struct devepoll_features {
 #define DEVEPOLL_FEATURES	_IOR(EP_IOC_MAGIC, 0x14, \
 				     struct devepoll_features)
 
+/*
+ * Rights of a further open for reading, for the argument of DEVEPOLL_REOPEN.
+ * Without any of them, it may only wait.
+ */
+/* It may be added to another instance. */
+#define DEVEPOLL_REOPEN_NEST	0x10000000
+/* It may be mapped, and wait with DEVEPOLL_WAIT_MAPPED and DEVEPOLL_TAKE. */
+#define DEVEPOLL_REOPEN_MAP	0x20000000
+/* It may make further opens, with no more rights than its own. */
+#define DEVEPOLL_REOPEN_OPEN	0x40000000
+
 /**
  * define DEVEPOLL_REOPEN - open the same instance once more
  *
  * The argument is a number, passed by value: O_RDONLY, O_WRONLY or O_RDWR,
  * with or without O_CLOEXEC.  So a program can pass an instance to another one
  * that may only wait on it, or only change it.  The instance lives until the
- * last of its opens is closed.  open(2) of the node, or of the fd in /proc,
- * creates another instance.
+ * last of its opens is closed.  open(2) of the node creates another instance;
+ * open(2) of a further open's fd in /proc fails with ENXIO, and that of the
+ * first one's creates another instance.
+ *
+ * An open for reading may wait and query, and nothing else: its holder can use
+ * up nothing of which the instance has a limited number.  O_RDONLY may be
+ * combined with DEVEPOLL_REOPEN_NEST, DEVEPOLL_REOPEN_MAP and
+ * DEVEPOLL_REOPEN_OPEN to allow more.  Its waits take events and change nothing
+ * else: no fd leaves the instance or gets another owner by them, and if they
+ * would be the first use of the instance, they fail with EBUSY.
  *
  * The new open is not a device file: security modules check it as they check an
  * fd of epoll_create(2), and not by the label of the node.
  *
  * Return: the new fd, or -1 with errno
  * EBADF: fd does not have the access that the argument asks for;
- * EINVAL: the argument has other bits, or no access mode;
+ * EINVAL: the argument has other bits, or no access mode, or has rights with
+ * another mode than O_RDONLY;
+ * EPERM: fd is an open for reading without DEVEPOLL_REOPEN_OPEN, or without a
+ * right that the argument gives;
  * EMFILE, ENFILE, ENOMEM: as for open(2);
  * ENOSPC: the instance has eight further opens already;
  * ENOTTY: the file is not /dev/epoll, or the module is older than this request.
@@ -835,7 +857,10 @@ struct devepoll_features {
  * EPIOCGPARAMS.  mmap(2) needs read access.  The first mapping at
  * DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need write access
  * (EACCES).  For an instance that can't be waited on, poll(2) reports POLLERR,
- * and adding it to another instance fails with EPERM.
+ * and adding it to another instance fails with EPERM.  What a further open for
+ * reading may not do without a right of DEVEPOLL_REOPEN fails with EACCES
+ * (mmap(2)), EPERM (to add it, or to open it once more) or EBADF (waits with
+ * mapped results).
  */
 
 /**
