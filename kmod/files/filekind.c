@@ -127,16 +127,17 @@ static bool sock_names_truly(const struct socket *sock)
  */
 bool dep_file_names_truly(struct file *file)
 {
-	const umode_t mode = file_inode(file)->i_mode;
+	const struct socket *sock;
 
-	if (S_ISSOCK(mode)) {
-		const struct socket *sock = sock_from_file(file);
-
+	switch (file_magic(file)) {
+	case ANON_INODE_FS_MAGIC:
+		return file_is_named(file, "[eventfd]") ||
+		       file_is_named(file, "[timerfd]");
+	case SOCKFS_MAGIC:
+		sock = sock_from_file(file);
 		return sock && sock_names_truly(sock);
+	default:
+		return S_ISFIFO(file_inode(file)->i_mode) &&
+		       (DEP_PIPE_WRITERS_KNOW || !(file->f_mode & FMODE_WRITE));
 	}
-	if (S_ISFIFO(mode))
-		return DEP_PIPE_WRITERS_KNOW || !(file->f_mode & FMODE_WRITE);
-	return file_magic(file) == ANON_INODE_FS_MAGIC &&
-	       (file_is_named(file, "[eventfd]") ||
-		file_is_named(file, "[timerfd]"));
 }
