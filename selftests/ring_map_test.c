@@ -176,7 +176,7 @@ TEST_F(ring, gives_the_sets_of_several_one_by_one)
 
 TEST_F(ring, gives_no_set_by_an_array_that_is_wrong)
 {
-	static const uint32_t none = 3, huge = -1, filling = 0;
+	const uint32_t none = 3, huge = -1, filling = 0;
 	static const uint32_t twice[] = { 1, 1 }, known[] = { 1, 2 };
 	struct ring three;
 	int fd = self->ring.set.fd;
