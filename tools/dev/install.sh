@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Installs the module, the file that loads it at boot, its udev rule, the
-# library, the headers, devepoll-top and the man pages.
+# Installs the module, the unit that loads it at boot, its udev rule, the
+# library, the headers, devepoll-module, devepoll-top and the man pages.
 #
 # usage: install.sh [KERNEL]
 #        install.sh --remove    removes what was installed, for all kernels
@@ -22,6 +22,7 @@ cd "$top" || exit 1
 dest=${DESTDIR:+$(realpath -m -- "$DESTDIR")}
 prefix=${PREFIX:-/usr/local}
 kernel=${1:-host}
+units=/usr/lib/systemd/system
 [ "$dest" ] || [ "$(id -u)" = 0 ] ||
 	die "not root; run as root, or set DESTDIR: nothing was changed"
 
@@ -49,7 +50,8 @@ if [ "$kernel" = --remove ]; then
 		[ "$dest" ] || depmod "${release%%/*}"
 	done
 	rm -f "$dest/usr/lib/udev/rules.d/99-devepoll.rules" \
-		"$dest/usr/lib/modules-load.d/devepoll.conf"
+		"$dest/usr/sbin/devepoll-module" "$dest$units/devepoll.service" \
+		"$dest$units/sysinit.target.wants/devepoll.service"
 	make -s -C lib uninstall "DESTDIR=$dest" "PREFIX=$prefix" || exit 1
 	rm -f "$dest$prefix/bin/devepoll-top"
 	for page in Documentation/man/man?/*.?; do
@@ -71,7 +73,10 @@ modules=$dest/lib/modules/$release/updates
 put "$ko" "$modules/devepoll.ko"
 
 put tools/99-devepoll.rules "$dest/usr/lib/udev/rules.d/99-devepoll.rules"
-put tools/devepoll.conf "$dest/usr/lib/modules-load.d/devepoll.conf"
+put tools/devepoll.service "$dest$units/devepoll.service"
+mkdir -p "$dest$units/sysinit.target.wants" &&
+	ln -sf ../devepoll.service "$dest$units/sysinit.target.wants/" &&
+	install -D tools/devepoll-module "$dest/usr/sbin/devepoll-module" || exit 1
 make -s -C lib install "DESTDIR=$dest" "PREFIX=$prefix" || exit 1
 install -D tools/top/devepoll-top "$dest$prefix/bin/devepoll-top" || exit 1
 for page in Documentation/man/man?/*.?; do
