@@ -8,12 +8,16 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -126,6 +130,55 @@ TEST_F(load, set_on_its_way_through_a_socket_keeps_it)
 	close(pair[0]);
 	close(pair[1]);
 	EXPECT_TRUE(module_goes());
+}
+
+/* A child whose only thread has a signal of the set, and which has ended. */
+static pid_t ended_with_a_signal(int set, int event)
+{
+	const int signo = SIGRTMIN;
+	struct devepoll_signal signal = { .signo = signo,
+					  .flags = DEVEPOLL_SIGNAL_THREAD };
+	pid_t child = fork();
+	siginfo_t info;
+	sigset_t mask;
+
+	if (!child) {
+		sigemptyset(&mask);
+		sigaddset(&mask, signo);
+		if (sigprocmask(SIG_BLOCK, &mask, NULL) ||
+		    ioctl(set, DEVEPOLL_SIGNAL, &signal) ||
+		    dep_write_one(set, event, POLLIN) != 8 ||
+		    eventfd_post(event))
+			_exit(1);
+		_exit(!await(!sigpending(&mask) && sigismember(&mask, signo)));
+	}
+	if (child > 0 && (waitid(P_PID, child, &info, WEXITED | WNOWAIT) ||
+			  info.si_status))
+		return -ECHILD;
+	return child;
+}
+
+/* From 6.13 to 7.1 its queue is emptied when it is reaped, and not before. */
+TEST_F(load, goes_before_a_thread_that_has_ended_is_reaped)
+{
+	int set, event = eventfd_new();
+	pid_t child, unloader;
+
+	ASSERT_EQ(0, module_load(""));
+	set = dep_open();
+	ASSERT_LE(0, set);
+	child = ended_with_a_signal(set, event);
+	ASSERT_LT(0, child);
+	close(set);
+	unloader = fork();
+	ASSERT_LE(0, unloader);
+	/* A call that does not end can't be interrupted either. */
+	if (!unloader)
+		_exit(!module_goes());
+	EXPECT_TRUE(await(!module_is_loaded()));
+	EXPECT_EQ(0, reap(child));
+	EXPECT_EQ(0, reap(unloader));
+	close(event);
 }
 
 TEST_F(load, nothing_is_left_behind)

@@ -286,8 +286,9 @@
  *    takes one unlinks it, copies it and leaves it alone, all with S held.  But
  *    what a thread or a process leaves behind is taken apart without S: after
  *    dep_recipient's task has no sighand any more, and, on 7.2 and 7.3, after
- *    it has PF_EXITING, which is set with S held.  Then we don't touch the
- *    queue.
+ *    it has PF_EXITING, which is set with S held, and before its exit_state.
+ *    Then we don't touch the queue.  Up to 7.1 a thread keeps its queue until
+ *    it is reaped, so what it still has then is taken back with S held.
  *    Up to 6.12 this happens with interrupts off, so a grace period waits for
  *    it; since 6.13 the entry counts references (compat.h), and is free when
  *    ours is the only one.

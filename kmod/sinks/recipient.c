@@ -122,19 +122,31 @@ struct task_struct *dep_recipient_task(const struct dep_recipient *to)
 	return to->thread ?: pid_task(to->process, PIDTYPE_TGID);
 }
 
+/* A thread that exits takes no signal any more. */
+static bool recipient_is_exiting(const struct dep_recipient *to,
+				 const struct task_struct *task)
+{
+	return to->thread && task->flags & PF_EXITING;
+}
+
 /**
- * dep_recipient_is_exiting() - is the owner of the queue exiting?
+ * dep_recipient_is_emptying() - may the owner of the queue be emptying it?
  * @to: the recipient
  * @task: dep_recipient_task(), S is held
  *
- * A thread that exits takes its queue apart, in newer kernels without S.
+ * Since 7.2 a thread that exits takes its queue apart without S, soon after it
+ * has set PF_EXITING.  In the kernels before, a thread that has ended keeps its
+ * queue until it is reaped; then it has no sighand.
  *
- * Return: true if it is; then the queue must not be touched.
+ * Return: true if it may; then the queue must not be touched.
  */
-bool dep_recipient_is_exiting(const struct dep_recipient *to,
-			      const struct task_struct *task)
+bool dep_recipient_is_emptying(const struct dep_recipient *to,
+			       const struct task_struct *task)
 {
-	return to->thread && task->flags & PF_EXITING;
+	if (!recipient_is_exiting(to, task))
+		return false;
+	/* Pairs with the full barriers of exit_mm(), which comes between. */
+	return !smp_load_acquire(&task->exit_state);
 }
 
 /* S is held, which keeps the sighand. */
@@ -194,7 +206,7 @@ static bool task_ignores(struct task_struct *task, int signo)
 bool dep_recipient_takes(const struct dep_recipient *to,
 			 struct task_struct *task, struct dep_sender from)
 {
-	return !dep_recipient_is_exiting(to, task) &&
+	return !recipient_is_exiting(to, task) &&
 	       !(task->signal->flags & SIGNAL_GROUP_EXIT) &&
 	       !task_ignores(task, to->signo) && task_allows(task, from);
 }

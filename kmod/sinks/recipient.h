@@ -50,8 +50,8 @@ void dep_recipient_put(struct dep_recipient *to);
 struct task_struct *dep_recipient_task(const struct dep_recipient *to);
 bool dep_recipient_takes(const struct dep_recipient *to,
 			 struct task_struct *task, struct dep_sender from);
-bool dep_recipient_is_exiting(const struct dep_recipient *to,
-			      const struct task_struct *task);
+bool dep_recipient_is_emptying(const struct dep_recipient *to,
+			       const struct task_struct *task);
 struct sigpending *dep_recipient_queue(const struct dep_recipient *to,
 				       struct task_struct *task);
 void dep_recipient_notify(const struct dep_recipient *to,

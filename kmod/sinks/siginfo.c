@@ -196,7 +196,8 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 	info->retired = true;
 	list_del_init(&info->peer);
 	/* The kernel removes it from the queue; see siginfo_free_rcu(). */
-	if (DEP_SIGQUEUE_IS_COUNTED && dep_recipient_is_exiting(info->to, task))
+	if (DEP_SIGQUEUE_IS_COUNTED &&
+	    dep_recipient_is_emptying(info->to, task))
 		return false;
 	if (list_empty(&queue->list))
 		return false;
@@ -228,13 +229,16 @@ static bool siginfo_charge(struct dep_share *share)
 /*
  * A recipient that has gone may have been emptying its queue when the siginfo
  * was retired.  It did so with interrupts off, and the grace period has waited
- * for it; or the entry counts the queue's reference.
+ * for it; or the entry counts the queue's reference.  Then the queue may also
+ * be that of a thread which was exiting, and keeps it until it is reaped: so
+ * the entry is taken back now.
  */
 static void siginfo_free_rcu(struct rcu_head *rcu)
 {
 	struct dep_siginfo *info = container_of(rcu, struct dep_siginfo, rcu);
 
 	if (!dep_sigqueue_is_free(&info->entry)) {
+		siginfo_apply(info, 0, siginfo_unqueue);
 		call_rcu(&info->rcu, siginfo_free_rcu);
 		return;
 	}
