@@ -49,14 +49,16 @@
  *
  * The kernel does not let a child of fork(2) inherit the mappings, and it wipes
  * the table.  A signal handler may have called fork(2) in a wait that reads
- * them, so the child maps zeros there: in the holes that the rings of its parent
- * have left, and in no other place.  For a parent that was itself made without
- * the handlers of pthread_atfork() (by _Fork(), or clone(2)) has an empty table,
- * and may have mapped what it likes in the holes that it began with.
+ * them, so the child maps zeros there: in the holes that the rings of its
+ * parent have left, and in no other place.  For a parent that was itself made
+ * without the handlers of pthread_atfork() (by _Fork(), or clone(2)) has an
+ * empty table, and may have mapped what it likes in the holes that it began
+ * with.
  *
  * A child of vfork(2), or of clone(2) with CLONE_VM, shares both with its
  * parent, but not the fds that it closes.  If it gives the number of a ring to
- * something else, the ring is dropped: a wait can't tell in which process it is.
+ * something else, the ring is dropped: a wait can't tell in which process it
+ * is.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -129,6 +131,12 @@ static struct place {
 	atomic_bool mapped;
 } places[MAX_RINGS];
 
+/* Another thread may be giving the ring its place. */
+static void *word_of(struct preload_ring *ring)
+{
+	return (void *)__atomic_load_n(&ring->word, __ATOMIC_RELAXED);
+}
+
 /* In the process that calls fork(2), which several threads may do at a time. */
 static void note_places(void)
 {
@@ -139,7 +147,7 @@ static void note_places(void)
 	for (i = 0; i < MAX_RINGS; i++) {
 		struct preload_ring *ring = ours ? &rings->ring[i] : NULL;
 
-		places[i].at = ring ? (void *)__atomic_load_n(&ring->word, __ATOMIC_RELAXED) : NULL;
+		places[i].at = ring ? word_of(ring) : NULL;
 		places[i].mapped = ring && atomic_load(&ring->mapped);
 	}
 }
@@ -198,13 +206,13 @@ static bool is_our_process(struct preload_rings *rings)
 }
 
 /*
- * Let go of the mappings, and so of the instance; the ring is held.  Memory that
- * can't be written needs no commitment of the kernel, and nobody writes there
- * before the ring is mapped again.
+ * Let go of the mappings, and so of the instance; the ring is held.  Memory
+ * that can't be written needs no commitment of the kernel, and nobody writes
+ * there before the ring is mapped again.
  */
 static void put_zeros(struct preload_ring *ring)
 {
-	void *at = (void *)__atomic_load_n(&ring->word, __ATOMIC_RELAXED);
+	void *at = word_of(ring);
 	int err;
 
 	if (map_zeros(at, RING_SIZE, &err) ||

@@ -181,7 +181,7 @@ TEST_F(preload_ring, child_of_vfork_closes_its_own_numbers)
 
 /* A process that has this one's memory, and fds of its own. */
 struct twin {
-	FIXTURE_DATA(preload_ring) *self;
+	struct _test_data_preload_ring *self;
 	int (*renumber)(int set);
 	int took;
 };

@@ -156,9 +156,9 @@ static vm_fault_t ring_slots_fault(struct vm_fault *vmf)
 }
 
 /*
- * Only a fork and an mremap(2) come here, since an area is never split.  Until
- * 6.16 or so madvise(MADV_DOFORK) takes VM_DONTCOPY away; then the child gets an
- * area, but no page: none is copied, since none is anonymous.
+ * Only a fork and an mremap(2) come here, since an area is never split.  On 6.1
+ * madvise(MADV_DOFORK) takes VM_DONTCOPY away; then the child gets an area, but
+ * no page: none is copied, since none is anonymous.
  */
 static void ring_area_open(struct vm_area_struct *vma)
 {

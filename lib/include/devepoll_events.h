@@ -226,7 +226,7 @@ struct devepoll_consumer {
 	size_t mapped;
 	uint32_t spare;
 	int fd;
-	uint64_t reserved[1];
+	uint64_t reserved;
 };
 
 /**
@@ -258,15 +258,15 @@ int devepoll_events_ring(int fd, struct devepoll_consumer *consumers,
 			 unsigned int nr_consumers, unsigned int slots);
 
 /**
- * devepoll_events_ring_join() - become a consumer in place of one that has ended
+ * devepoll_events_ring_join() - become a consumer where another has ended
  * @fd: the instance, which has a ring that somebody has made
  * @consumer: out: the consumer, with a mapping of its own
  * @owned: devepoll_consumer.spare of each consumer that lives, in any process
- * @nr_owned: number of elements, less than the ring has consumers; with a single
- *	consumer, 0
+ * @nr_owned: number of elements, less than the ring has consumers; with a
+ *	single consumer, 0
  *
- * No consumer may take events during the call.  The events that the one that has
- * ended had taken and not dealt with are lost with it.
+ * No consumer may take events during the call.  The events that the one that
+ * has ended had taken and not dealt with are lost with it.
  *
  * Return: 0, or
  * -EFAULT: @consumer is NULL, or @owned can't be read;
@@ -283,8 +283,8 @@ int devepoll_events_ring_join(int fd, struct devepoll_consumer *consumer,
 
 /**
  * devepoll_events_ring_unmap() - unmap a ring
- * @consumers: from devepoll_events_ring() or devepoll_events_ring_join(), not in
- *	use by any thread; for NULL, the function does nothing
+ * @consumers: from devepoll_events_ring() or devepoll_events_ring_join(), not
+ *	in use by any thread; for NULL, the function does nothing
  * @nr_consumers: as passed to devepoll_events_ring(); 1 for a consumer of
  *	devepoll_events_ring_join()
  *
@@ -308,12 +308,14 @@ int devepoll_events_refill(struct devepoll_consumer *consumer, int64_t timeout);
 /**
  * devepoll_events_barrier() - make an exchange of the word a full barrier
  *
- * This is for programs that exchange the word of a ring themselves, right behind
- * the exchange with __ATOMIC_SEQ_CST.  On x86 it is no instruction.
+ * This is for programs that exchange the word of a ring themselves, right
+ * behind the exchange with __ATOMIC_SEQ_CST.  On x86 it is no instruction.
  */
 static inline void devepoll_events_barrier(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__)
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+#elif defined(__i386__)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -384,8 +384,8 @@ struct devepoll_wait_args {
  *
  * The memory has two parts.  mmap(2) at offset DEVEPOLL_MAP_RING maps one page,
  * which begins with a struct devepoll_ring_page and is 0 at first; the mapping
- * must be MAP_SHARED.  Its first member is a 64-bit word that the kernel and the
- * program both change.  What is behind the struct belongs to the program.
+ * must be MAP_SHARED.  Its first member is a 64-bit word that the kernel and
+ * the program both change.  What is behind the struct belongs to the program.
  *
  * mmap(2) at offset DEVEPOLL_MAP_RING_SLOTS of DEVEPOLL_RING_SIZE(consumers,
  * slots) bytes, rounded up to whole pages, maps the slot sets, which are
@@ -559,21 +559,21 @@ struct devepoll_ring_reclaim {
  *
  * The argument is a struct devepoll_ring_reclaim.  A thread may end, or be
  * killed, at any point of an exchange; whichever set it then owned is the one
- * that is not being filled and that no other consumer owns.  The caller gets the
- * number of this set, and owns it from then on.  If several consumers have
+ * that is not being filled and that no other consumer owns.  The caller gets
+ * the number of this set, and owns it from then on.  If several consumers have
  * ended, it gets the least number, and can call again with this set among those
- * that are owned.  No consumer may make an exchange during the call.  The kernel
- * can't know who owns what, so a caller that names the wrong sets gets one that
- * somebody else reads.
+ * that are owned.  No consumer may make an exchange during the call.  The
+ * kernel can't know who owns what, so a caller that names the wrong sets gets
+ * one that somebody else reads.
  *
- * The events of the set that the consumer had not dealt with are lost with it: a
- * DEVEPOLL_MOD of an fd reports anew what it is ready for.
+ * The events of the set that the consumer had not dealt with are lost with it:
+ * a DEVEPOLL_MOD of an fd reports anew what it is ready for.
  *
  * Return: 0, or -1 with errno
  * EFAULT: the argument or the array can't be read, or the argument can't be
  * written;
- * EINVAL: the instance has no ring; nr is too large; a number is that of no set;
- * or flags, set or reserved is not 0;
+ * EINVAL: the instance has no ring; nr is too large; a number is that of no
+ * set; or flags, set or reserved is not 0;
  * E2BIG: the argument has a part that this kernel does not know and that is
  * not 0;
  * EBUSY: a set is named twice, or is the one that is being filled: the array is
@@ -852,9 +852,9 @@ struct devepoll_features {
  * requests fail with EBADF, as read(2) and write(2) do.  The following need
  * write access: EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
  * DEVEPOLL_RING, DEVEPOLL_RING_RECLAIM, DEVEPOLL_EPOLL_CTL, EPIOCSPARAMS and a
- * DEVEPOLL_WAIT with changes.  The following need read access: EP_POLL, EP_ISPOLLED,
- * DEVEPOLL_WAIT, DEVEPOLL_RING_WAIT, DEVEPOLL_TAKE, DEVEPOLL_EPOLL_WAIT and
- * EPIOCGPARAMS.  mmap(2) needs read access.  The first mapping at
+ * DEVEPOLL_WAIT with changes.  The following need read access: EP_POLL,
+ * EP_ISPOLLED, DEVEPOLL_WAIT, DEVEPOLL_RING_WAIT, DEVEPOLL_TAKE,
+ * DEVEPOLL_EPOLL_WAIT and EPIOCGPARAMS.  mmap(2) needs read access.  The first mapping at
  * DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need write access
  * (EACCES).  For an instance that can't be waited on, poll(2) reports POLLERR,
  * and adding it to another instance fails with EPERM.  What a further open for
