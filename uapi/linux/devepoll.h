@@ -854,13 +854,13 @@ struct devepoll_features {
  * DEVEPOLL_RING, DEVEPOLL_RING_RECLAIM, DEVEPOLL_EPOLL_CTL, EPIOCSPARAMS and a
  * DEVEPOLL_WAIT with changes.  The following need read access: EP_POLL,
  * EP_ISPOLLED, DEVEPOLL_WAIT, DEVEPOLL_RING_WAIT, DEVEPOLL_TAKE,
- * DEVEPOLL_EPOLL_WAIT and EPIOCGPARAMS.  mmap(2) needs read access.  The first mapping at
- * DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need write access
- * (EACCES).  For an instance that can't be waited on, poll(2) reports POLLERR,
- * and adding it to another instance fails with EPERM.  What a further open for
- * reading may not do without a right of DEVEPOLL_REOPEN fails with EACCES
- * (mmap(2)), EPERM (to add it, or to open it once more) or EBADF (waits with
- * mapped results).
+ * DEVEPOLL_EPOLL_WAIT and EPIOCGPARAMS.  mmap(2) needs read access.  The first
+ * mapping at DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need
+ * write access (EACCES).  For an instance that can't be waited on, poll(2)
+ * reports POLLERR, and adding it to another instance fails with EPERM.  What a
+ * further open for reading may not do without a right of DEVEPOLL_REOPEN fails
+ * with EACCES (mmap(2)), EPERM (to add it, or to open it once more) or EBADF
+ * (waits with mapped results).
  */
 
 /**
