@@ -32,8 +32,9 @@
 #define MOST_SETS	4096
 #define FDS		(MOST_SETS + OUTER + 100)
 
-/* How long two users share the machine. */
+/* How long two users share the machine, and a processor of it. */
 #define SHARE_NS	(1000 * NSEC_PER_MSEC)
+#define BESIDE_NS	(1000 * NSEC_PER_MSEC)
 
 /* An epoll set around others; its fd or -errno. */
 static int epoll_around(const int *fds, int nr)
@@ -255,18 +256,18 @@ static uint64_t used_ns(void)
 	return used.tv_sec * 1000000000ULL + used.tv_nsec;
 }
 
-/* Computes on the other processor; returns the share it got, in percent. */
-static int compute(atomic_bool *stop)
+/* Computes on a processor; returns the share it got, in percent. */
+static int compute(atomic_bool *stop, int cpu, uint64_t ns)
 {
 	uint64_t start, past, used;
 
-	if (setuid(65534) || pin_to_cpu(1))
+	if (setuid(65534) || pin_to_cpu(cpu))
 		return 0;
 	used = used_ns();
 	start = now_ns();
 	do {
 		past = now_ns() - start;
-	} while (past < SHARE_NS);
+	} while (past < ns);
 	used = used_ns() - used;
 	atomic_store(stop, true);
 	/* The two clocks may differ if the emulator was held up. */
@@ -282,7 +283,7 @@ static int share_beside(int event, atomic_bool *stop)
 	atomic_store(stop, false);
 	victim = fork();
 	if (!victim)
-		_exit(compute(stop));
+		_exit(compute(stop, 1, SHARE_NS));
 	annoyer = fork();
 	if (!annoyer)
 		_exit(setuid(1000) || annoy(event, stop));
@@ -320,6 +321,150 @@ TEST_F(budget, is_not_paid_by_another_user_on_his_own_processor)
 	}
 	EXPECT_LE(SHARE_LEAST, share);
 	EXPECT_TRUE(await(all_told(self, MANY_POLLERS)));
+}
+
+/*
+ * Sets in sets: each of a level watches all of the level below, and those of the
+ * first level watch the event.  So one event goes through as many paths as the
+ * numbers of sets multiply to.  An unprivileged user builds them, writes now and
+ * then, and sleeps.
+ */
+#define LEVELS		4
+#define WIDEST		128
+#define LATTICE_UID	1000
+#define LATTICE_LEAST	90
+#define LATTICE_PAUSE_NS	(5 * NSEC_PER_MSEC)
+
+FIXTURE(lattice) {
+	atomic_int *state;
+};
+
+FIXTURE_VARIANT(lattice) {
+	int nr[LEVELS];		/* sets of each level; 0: there is no level */
+	int nr_device;		/* levels of device sets; the others are epoll */
+};
+
+FIXTURE_VARIANT_ADD(lattice, device) {
+	.nr = { 1, 128, 128 }, .nr_device = 3,
+};
+
+FIXTURE_VARIANT_ADD(lattice, deep_device) {
+	.nr = { 1, 30, 30, 30 }, .nr_device = 4,
+};
+
+FIXTURE_VARIANT_ADD(lattice, epoll) {
+	.nr = { 128, 8, 60 }, .nr_device = 1,
+};
+
+FIXTURE_VARIANT_ADD(lattice, both) {
+	.nr = { 1, 100, 8, 60 }, .nr_device = 2,
+};
+
+FIXTURE_SETUP(lattice)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, raise_fd_limit(LEVELS * WIDEST + 100));
+	ASSERT_EQ(0, pin_to_cpu(0));
+	self->state = mmap(NULL, sizeof(*self->state), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->state);
+}
+
+FIXTURE_TEARDOWN(lattice)
+{
+}
+
+/* A device set around others; its fd or -errno. */
+static int device_around(const int *fds, int nr)
+{
+	int i, ret = 0, set = dep_open();
+
+	for (i = 0; i < nr && set >= 0 && !ret; i++) {
+		struct epoll_event event = {
+			.events = EPOLLIN,
+			.data.fd = fds[i],
+		};
+
+		ret = dep_epoll_ctl(set, EPOLL_CTL_ADD, fds[i], &event);
+	}
+	return ret ?: set;
+}
+
+static int build_lattice(int event, const int *nr, int nr_device)
+{
+	int level, i, nr_below = 1, below[WIDEST] = { event }, sets[WIDEST];
+
+	for (level = 0; level < LEVELS && nr[level]; level++) {
+		for (i = 0; i < nr[level]; i++) {
+			sets[i] = level < nr_device ?
+				  device_around(below, nr_below) :
+				  epoll_around(below, nr_below);
+			if (sets[i] < 0)
+				return sets[i];
+		}
+		nr_below = nr[level];
+		memcpy(below, sets, sizeof(sets));
+	}
+	return 0;
+}
+
+enum lattice_state {
+	LATTICE_BUILT = 1,
+	LATTICE_RUNS,
+	LATTICE_ENDS,
+};
+
+/* Writes now and then while the other user computes on the same processor. */
+static int use_lattice(atomic_int *state, const int *nr, int nr_device)
+{
+	const struct timespec pause = { .tv_nsec = LATTICE_PAUSE_NS };
+	int ret, event = eventfd_new();
+
+	if (event < 0 || setuid(LATTICE_UID))
+		return 1;
+	ret = build_lattice(event, nr, nr_device);
+	atomic_store(state, LATTICE_BUILT);
+	if (ret)
+		return 2;
+	await(atomic_load(state) != LATTICE_BUILT);
+	while (atomic_load(state) == LATTICE_RUNS) {
+		if (eventfd_post(event))
+			return 3;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+/* What another user keeps of the processor, in percent; or -ECHILD. */
+static int share_beside_lattice(void)
+{
+	static atomic_bool done;
+	pid_t victim = fork();
+
+	if (!victim)
+		_exit(compute(&done, 0, BESIDE_NS));
+	return reap(victim);
+}
+
+TEST_F(lattice, of_one_user_takes_little_from_another_on_his_processor)
+{
+	int share;
+	pid_t user = fork();
+
+	if (!user)
+		_exit(use_lattice(self->state, variant->nr,
+				  variant->nr_device));
+	ASSERT_TRUE(await(atomic_load(self->state) == LATTICE_BUILT));
+	atomic_store(self->state, LATTICE_RUNS);
+	share = share_beside_lattice();
+	TH_LOG("the other user has %d %% of the processor", share);
+	EXPECT_LT(0, share);
+	/* Whoever runs while the emulator is held up has used that time. */
+	if (counts_instructions())
+		EXPECT_LE(LATTICE_LEAST, share);
+	atomic_store(self->state, LATTICE_ENDS);
+	EXPECT_EQ(0, reap(user));
 }
 
 TEST_HARNESS_MAIN

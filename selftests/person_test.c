@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -31,6 +32,10 @@
 #define SIGNALS_OTHERS	(SIGNALS - SIGNALS / 16)
 #define QUEUES		300
 #define SIGNALS_FILE	"/sys/module/devepoll/parameters/max_signals"
+/* One person's sets, and others' that have one each, with so many pollers. */
+#define CROWD		64
+#define OTHERS		32
+#define POLLERS		9
 
 /*
  * A process that takes all it can, and holds it until it is dismissed: as user
@@ -269,6 +274,77 @@ TEST_F(person, has_one_queue_for_all_his_users)
 	taker_dismiss(&self->a);
 	taker_dismiss(&self->b);
 	taker_dismiss(&self->c);
+}
+
+/* A set of this user that watches the event, in each of the epoll sets. */
+static int add_polled(uid_t uid, int event, const int *pollers)
+{
+	struct epoll_event add = { .events = EPOLLIN | EPOLLET };
+	int i, ret, set;
+
+	if (setresuid(-1, uid, 0))
+		return -errno;
+	set = dep_open();
+	if (setresuid(-1, 0, 0) || set < 0)
+		return set < 0 ? set : -errno;
+	ret = dep_epoll_ctl(set, EPOLL_CTL_ADD, event, &add);
+	add.data.fd = set;
+	for (i = 0; i < POLLERS && !ret; i++) {
+		if (epoll_ctl(pollers[i], EPOLL_CTL_ADD, set, &add))
+			ret = -errno;
+	}
+	return ret;
+}
+
+/*
+ * A worker tells the pollers, since they are many.  It has all sets before it
+ * runs; and this task, of real time, looks as soon as the last set of the others
+ * has told it.  Returns how many sets of the crowd were told before, or -errno.
+ */
+static int crowd_told_before(int crowd, int others, const int *crowd_pollers,
+			     const int *other_pollers)
+{
+	struct sched_param normal = { 0 }, real_time = { .sched_priority = 50 };
+	struct epoll_event out[CROWD];
+	int ret, n, told = 0;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &real_time))
+		return -errno;
+	ret = eventfd_post(crowd) ?: eventfd_post(others);
+	while (!ret && told < OTHERS) {
+		n = epoll_wait(other_pollers[0], out, OTHERS, 10000);
+		if (n <= 0)
+			ret = n ? -errno : -ETIMEDOUT;
+		told += n;
+	}
+	if (!ret)
+		ret = epoll_wait(crowd_pollers[0], out, CROWD, 0);
+	sched_setscheduler(0, SCHED_OTHER, &normal);
+	return ret;
+}
+
+TEST_F(person, waits_behind_no_sets_of_another)
+{
+	int crowd[POLLERS], others[POLLERS], other_event = eventfd_new(), i;
+
+	ASSERT_LE(0, other_event);
+	ASSERT_EQ(0, pin_to_cpu(0));
+	for (i = 0; i < POLLERS; i++) {
+		crowd[i] = epoll_create1(EPOLL_CLOEXEC);
+		others[i] = epoll_create1(EPOLL_CLOEXEC);
+		ASSERT_LE(0, crowd[i]);
+		ASSERT_LE(0, others[i]);
+	}
+	for (i = 0; i < CROWD; i++)
+		ASSERT_EQ(0, add_polled(PERSON, self->event, crowd));
+	for (i = 0; i < OTHERS; i++)
+		ASSERT_EQ(0, add_polled(PERSON + 1 + i, other_event, others));
+	/* Each has one turn, in any order, while a helper may have another. */
+	i = crowd_told_before(self->event, other_event, crowd, others);
+	EXPECT_LE(0, i);
+	EXPECT_GE(CROWD / 4, i);
+	TH_LOG("%d of %d sets of one user before those of %d others", i, CROWD,
+	       OTHERS);
 }
 
 TEST_HARNESS_MAIN

@@ -5,7 +5,6 @@
  * so each one is a work of its own.
  */
 #include <linux/atomic.h>
-#include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
@@ -15,36 +14,50 @@
 #include "core/compat.h"
 #include "core/fput.h"
 #include "core/limits.h"
+#include "core/person.h"
 
 /**
  * struct fput_file - a file to be released
  * @work: the work
  * @file: the file
- * @pending: counts the file until it has been released
+ * @person: who has opened it, and for whom it counts until it was released
  */
 struct fput_file {
 	struct work_struct work;
 	struct file *file;
-	atomic_t *pending;
+	struct dep_person *person;
 };
 
-/* A queue apart, since releases may sleep; how many do, by hash of the uid. */
+/* A queue apart, since releases may sleep; and how many files are there. */
 static struct workqueue_struct *fput_queue;
-static atomic_t fput_counts[DEP_FPUT_USERS];
+static atomic_t fput_pending;
+
+/* Counts one more file; false if that is too many. */
+static bool fput_charge(struct dep_person *person)
+{
+	int most = DEP_FPUT_TOTAL;
+	int used = atomic_inc_return(&fput_pending);
+	int own = atomic_inc_return(&person->releases);
+
+	if (dep_person_is_root(person))
+		return own <= most / DEP_ROOT_PART && used <= most;
+	return own <= DEP_FPUT_MOST && used <= most - most / DEP_ROOT_PART;
+}
+
+static void fput_uncharge(struct dep_person *person)
+{
+	atomic_dec(&person->releases);
+	atomic_dec(&fput_pending);
+	dep_person_put(person);
+}
 
 static void fput_work(struct work_struct *work)
 {
 	struct fput_file *put = container_of(work, struct fput_file, work);
 
 	__fput_sync(put->file);
-	atomic_dec(put->pending);
+	fput_uncharge(put->person);
 	kfree(put);
-}
-
-/* The opener of the file pays, and so has a reason to let its release end. */
-static atomic_t *fput_pending(const struct file *file)
-{
-	return &fput_counts[__kuid_val(file->f_cred->uid) % DEP_FPUT_USERS];
 }
 
 /**
@@ -53,26 +66,31 @@ static atomic_t *fput_pending(const struct file *file)
  *
  * A worker does the release, so it doesn't have to wait, as it would after
  * fput(), until the calling thread returns to user space; the thread may sleep
- * before that.  If too many releases for the same user are pending, fput() is
- * used after all: one user must not occupy all workers.  Called in a worker of
- * a signal set, that fput() leaves the release to the kernel's delayed work.
+ * before that.  If too many releases for the same person are pending, fput() is
+ * used after all: nobody must occupy all workers.  The opener of the file pays,
+ * and so has a reason to let its release end.  Called in a worker of a signal
+ * set, that fput() leaves the release to the kernel's delayed work.
  *
  * Context: process; may sleep for memory.
  */
 void dep_fput_by_worker(struct file *file)
 {
-	atomic_t *pending = fput_pending(file);
+	struct dep_person *person = dep_person_get(file->f_cred);
 	struct fput_file *put = NULL;
 
-	if (atomic_inc_return(pending) <= DEP_FPUT_MOST)
+	if (!person) {
+		fput(file);
+		return;
+	}
+	if (fput_charge(person))
 		put = kmalloc(sizeof(*put), GFP_KERNEL);
 	if (!put) {
-		atomic_dec(pending);
+		fput_uncharge(person);
 		fput(file);
 		return;
 	}
 	put->file = file;
-	put->pending = pending;
+	put->person = person;
 	INIT_WORK(&put->work, fput_work);
 	queue_work(fput_queue, &put->work);
 }
@@ -110,7 +128,7 @@ int __init dep_fput_init(void)
 {
 	/* Enough for all works at once, so that none waits for another. */
 	fput_queue = alloc_workqueue("devepoll_fput", WQ_UNBOUND,
-				     DEP_FPUT_USERS * DEP_FPUT_MOST);
+				     DEP_FPUT_TOTAL);
 	return fput_queue ? 0 : -ENOMEM;
 }
 

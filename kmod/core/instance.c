@@ -3,8 +3,6 @@
  * Instances: how they are made and freed.  Read the banner of instance.h first.
  */
 #include <linux/cred.h>
-#include <linux/hash.h>
-#include <linux/log2.h>
 #include <linux/sched/user.h>
 #include <linux/slab.h>
 
@@ -30,6 +28,11 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	inst = kzalloc(sizeof(*inst), GFP_KERNEL_ACCOUNT);
 	if (!inst)
 		return NULL;
+	inst->person = dep_person_get(cred);
+	if (!inst->person) {
+		kfree(inst);
+		return NULL;
+	}
 
 	spin_lock_init(&inst->lock);
 	inst->sink = sink;
@@ -54,10 +57,6 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	INIT_LIST_HEAD(&inst->in_relay);
 	INIT_LIST_HEAD(&inst->in_late);
 	inst->user = cred->user;
-	inst->person = dep_person_of(cred);
-	inst->lane = hash_long((unsigned long)inst->person.ns +
-			       __kuid_val(inst->person.uid),
-			       ilog2(DEP_RELAY_LANES));
 	return inst;
 }
 
@@ -86,5 +85,6 @@ void dep_instance_free(struct dep_instance *inst)
 		if (owner->allocated)
 			kfree(owner);
 	}
+	dep_person_put(inst->person);
 	kfree(inst);
 }

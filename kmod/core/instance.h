@@ -61,9 +61,11 @@
  *     mutexes that ->poll() of a watched file holds when it queues us.
  *     The siglock of a signal's recipient (spin lock, interrupts off), from
  *     irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
- *     under it, so 4 to 7 nest in it.  recipient.c and share.c have a lock
- *     each for their tables, under which nothing is taken.
- *     person_queue.c has a mutex for its list, taken with nothing held.
+ *     under it, so 4 to 7 nest in it.  recipient.c and person.c have a lock
+ *     each for their tables, under which nothing is taken; person.c's may be
+ *     taken with any other lock held.
+ *     person_queue.c has a mutex for the queues of all persons, taken with
+ *     nothing held.
  *  4. The wait-queue head of the watched file (spin lock, interrupts off),
  *     taken by remove_wait_queue under 3, and by the kernel before it calls
  *     dep_watch_wake.
@@ -128,6 +130,13 @@
  * It knows which of these were queued, so when one is taken back, it is known
  * at once whether another one is queued.  Once the task has gone nobody looks
  * there any more, and siginfos are freed without leaving.
+ *
+ * A person (person.h) is found or made, by uid and namespace, when a set is
+ * opened or a worker has to release a file, and lives as long as a set, a
+ * siginfo, an entry in a wait queue beyond the first of a watch, or a pending
+ * release has a reference; whoever drops the last one, in any context, takes it
+ * out of the table and frees it.  The lanes of a person hold sets, so they are
+ * empty by then: a set has left all relays before it drops its reference.
  *
  * A signal set polls its files in the queue of its person (person_queue.h),
  * which lives from the first to the last signal set of the person.  The set's
@@ -299,7 +308,9 @@
  *    interrupt, and then a worker of normal priority, or one of any processor
  *    if that one gets none.  Before a set is served it is taken out of the
  *    relay (L); after that its queue is tested (L).  So a later event adds it
- *    anew, and a later poller sets dep_instance.polled (L) after queueing.
+ *    anew, and a later poller sets dep_instance.polled (L) after queueing.  A
+ *    person owes the time of relays (lane.h), and who owes too much waits (R),
+ *    until the timer of the relay has them served again.
  *  - A waiter that was woken may get no processor for long, or be an io_uring
  *    command whose task does not enter.  So while others sleep, a timer of the
  *    relay (late.c) checks on those that were woken: a waiter that has not come
@@ -399,9 +410,9 @@
  * @in_late: R: its place there, or empty while it is checked
  * @late_at: R, while it has a place there: when it is due, ns
  * @serving: how many relays are serving or checking it; grows under R
- * @lane: const: the lane of its person in a relay
  * @user: const: who pays: the opener, whose credentials @file holds
- * @person: const: who is accountable for resources that all users share
+ * @person: const: who is accountable for resources that all users share, and for
+ *	the time of relays
  */
 struct dep_instance {
 	/* L: what a wake-up touches; nests the scheduler's locks. */
@@ -467,9 +478,8 @@ struct dep_instance {
 	struct list_head in_late;
 	u64 late_at;
 	atomic_t serving;
-	u8 lane;
 	struct user_struct *user;
-	struct dep_person person;
+	struct dep_person *person;
 };
 
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The timer of a relay: it checks whether waiters that were woken have come,
- * and whether the worker gets a processor.
+ * whether those who owed time have waited long enough, and whether the worker
+ * gets a processor.
  */
 #include <linux/sched/clock.h>
 
@@ -24,8 +25,7 @@ static void late_look(struct dep_relay *relay, struct dep_instance *inst,
 	/* The list may lack items only because their files are being polled. */
 	if (inst->nr_waiters && inst->awaited) {
 		spin_lock(&relay->lock);
-		inst->late_at = now + DEP_LATE_NS;
-		dep_lanes_add(&relay->late, &inst->in_late, inst->lane);
+		dep_relay_add_late(relay, inst, now);
 		spin_unlock(&relay->lock);
 	} else {
 		inst->late = NULL;
@@ -34,35 +34,43 @@ static void late_look(struct dep_relay *relay, struct dep_instance *inst,
 	dep_relay_served(inst);
 }
 
-/* The set of a lane that is due first, or NULL. */
-static struct dep_instance *late_first(struct dep_relay *relay,
-				       unsigned int lane)
+/* The lane whose turn is first, or NULL. */
+static struct dep_lane *late_first(struct dep_relay *relay)
 {
 	lockdep_assert_held(&relay->lock);
-	return list_first_entry_or_null(&relay->late.lane[lane],
-					struct dep_instance, in_late);
+	return rb_entry_safe(rb_first_cached(&relay->late), struct dep_lane,
+			     in_late);
 }
 
 /*
- * Takes the next set that is due, or returns NULL.  No user has two turns in a
- * row while other users have sets.
+ * Takes the next set that is due, or returns NULL.  No person has two turns in
+ * a row while others have sets that are due.
  */
 static struct dep_instance *late_take(struct dep_relay *relay, u64 now)
 {
-	struct dep_lanes *lanes = &relay->late;
+	struct dep_lane *lane = late_first(relay);
 	struct dep_instance *inst;
-	unsigned int i;
 
-	for (i = 0; i < DEP_RELAY_LANES; i++) {
-		lanes->turn = (lanes->turn + 1) % DEP_RELAY_LANES;
-		inst = late_first(relay, lanes->turn);
-		if (inst && inst->late_at <= now) {
-			list_del_init(&inst->in_late);
-			atomic_inc(&inst->serving);
-			return inst;
-		}
+	if (!lane || lane->late_at > now)
+		return NULL;
+	inst = list_first_entry(&lane->late, struct dep_instance, in_late);
+	list_del_init(&inst->in_late);
+	dep_relay_settle_late(relay, lane, now);
+	atomic_inc(&inst->serving);
+	return inst;
+}
+
+/* Lets those go on who have waited because they owed time. */
+static void late_end_pauses(struct dep_relay *relay, u64 now)
+{
+	struct dep_lane *lane, *next;
+
+	lockdep_assert_held(&relay->lock);
+	list_for_each_entry_safe(lane, next, &relay->owing, rest.turn) {
+		if (lane->until > now)
+			break;
+		list_move_tail(&lane->rest.turn, &relay->rest);
 	}
-	return NULL;
 }
 
 /*
@@ -72,7 +80,7 @@ static struct dep_instance *late_take(struct dep_relay *relay, u64 now)
 static bool late_needs_help(struct dep_relay *relay, u64 now)
 {
 	lockdep_assert_held(&relay->lock);
-	if (!relay->rest.filled)
+	if (list_empty(&relay->rest))
 		return false;
 	if (relay->seen == relay->served && now - relay->moved < DEP_LATE_NS)
 		return false;
@@ -88,15 +96,17 @@ static bool late_needs_help(struct dep_relay *relay, u64 now)
 /* When the timer has to look again; U64_MAX if never. */
 static u64 late_next(struct dep_relay *relay)
 {
-	u64 next = relay->rest.filled ? relay->moved + DEP_LATE_NS : U64_MAX;
-	struct dep_instance *inst;
-	unsigned int i;
+	u64 next = U64_MAX;
+	struct dep_lane *lane = late_first(relay);
 
-	for (i = 0; i < DEP_RELAY_LANES; i++) {
-		inst = late_first(relay, i);
-		if (inst)
-			next = min(next, inst->late_at);
-	}
+	if (lane)
+		next = lane->late_at;
+	if (!list_empty(&relay->rest))
+		next = min(next, relay->moved + DEP_LATE_NS);
+	lane = list_first_entry_or_null(&relay->owing, struct dep_lane,
+					rest.turn);
+	if (lane)
+		next = min(next, lane->until);
 	return next;
 }
 
@@ -114,10 +124,12 @@ enum hrtimer_restart dep_late_tick(struct hrtimer *timer)
 	unsigned int left = DEP_WAKE_BATCH;
 	struct dep_instance *inst;
 	unsigned long flags;
-	bool help;
+	bool help, work;
 
 	spin_lock_irqsave(&relay->lock, flags);
 	help = late_needs_help(relay, now);
+	late_end_pauses(relay, now);
+	work = dep_relay_wants_worker(relay, now);
 	while (left-- && (inst = late_take(relay, now))) {
 		spin_unlock_irqrestore(&relay->lock, flags);
 		late_look(relay, inst, now);
@@ -128,6 +140,8 @@ enum hrtimer_restart dep_late_tick(struct hrtimer *timer)
 	next = late_next(relay);
 	relay->ticking = next != U64_MAX;
 	spin_unlock_irqrestore(&relay->lock, flags);
+	if (work)
+		queue_work_on(relay->cpu, dep_relay_queue, &relay->work);
 	if (help)
 		queue_work(dep_relay_helpers, &relay->help);
 	if (next == U64_MAX)

@@ -15,8 +15,8 @@
 /*
  * Items of one watched file in all instances, and wait-queue heads of one file.
  * They bound the work of a wake-up, and of the close, with interrupts or
- * preemption off.  Most files have one head; a signalfd has one per process
- * that adds it.
+ * preemption off.  Of both, a person must leave as many to others as they have.
+ * Most files have one head; a signalfd has one per process that adds it.
  */
 #define DEP_ITEMS_PER_FILE	4096
 #define DEP_HEADS_PER_FILE	4096
@@ -143,8 +143,18 @@
  */
 #define DEP_RELAY_HELP_NS	(DEP_LATE_NS / 16)
 
-/* How many users' sets a relay can tell apart; a power of two. */
-#define DEP_RELAY_LANES		16
+/*
+ * How much time the relay of a processor takes for the sets of one person, but
+ * for root's: DEP_OWE_FREE_NS in each interrupt, DEP_OWE_NS at once, and then
+ * one part in DEP_OWE_SHARE of the processor's time.  A write() costs its caller
+ * little, and the sets in sets that one user builds multiply what it costs the
+ * relay, which no cgroup is charged for.  The sets of who owes more wait for
+ * DEP_OWE_PAUSE_NS.
+ */
+#define DEP_OWE_FREE_NS		(10 * NSEC_PER_USEC)
+#define DEP_OWE_NS		(8 * NSEC_PER_MSEC)
+#define DEP_OWE_SHARE		20
+#define DEP_OWE_PAUSE_NS	(8 * NSEC_PER_MSEC)
 
 /* How often the memory for one result may vanish after it was faulted in. */
 #define DEP_FAULTS_MOST		64
@@ -162,11 +172,10 @@
 #define DEP_PERSON_WORKS	32
 
 /*
- * Files that workers release at the same time: users are hashed by uid to
- * DEP_FPUT_USERS counters, and each allows DEP_FPUT_MOST releases.
- * WQ_MAX_ACTIVE is 512 on old kernels.
+ * Files that workers release at the same time, in total and for one person; the
+ * total is WQ_MAX_ACTIVE of old kernels.  A part of it is left to root.
  */
-#define DEP_FPUT_USERS		32
+#define DEP_FPUT_TOTAL		512
 #define DEP_FPUT_MOST		16
 
 /*

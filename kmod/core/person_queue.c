@@ -3,115 +3,89 @@
  * The workqueues in which signal sets poll their files, for which no task
  * waits: one for each person.
  */
-#include <linux/err.h>
-#include <linux/list.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
-#include <linux/slab.h>
 #include <linux/workqueue.h>
 
 #include "core/limits.h"
+#include "core/person.h"
 #include "core/person_queue.h"
 
-/* The lock guards the list and the references. */
-static LIST_HEAD(person_queues);
+/* How many persons have a queue; the lock guards theirs, too. */
 static unsigned int person_nr_queues;
 static DEFINE_MUTEX(person_queues_lock);
 
-static void queue_free(struct dep_person_queue *queue)
+/*
+ * Takes a reference on the person's queue, which is *@own from now on if there
+ * is none yet; -EAGAIN if that is NULL.
+ */
+static int queue_join(struct dep_person *person, struct workqueue_struct **own)
 {
-	if (queue->works)
-		destroy_workqueue(queue->works);
-	kfree(queue);
-}
-
-static struct dep_person_queue *queue_new(struct dep_person person)
-{
-	struct dep_person_queue *queue;
-
-	queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
-	if (!queue)
-		return NULL;
-	queue->person = person;
-	queue->works = alloc_workqueue("devepoll_ask", WQ_UNBOUND,
-				       DEP_PERSON_WORKS);
-	if (queue->works)
-		return queue;
-	queue_free(queue);
-	return NULL;
-}
-
-/* Takes a reference on the person's queue; adds @own if there is none yet. */
-static struct dep_person_queue *queue_find(struct dep_person person,
-					   struct dep_person_queue *own)
-{
-	struct dep_person_queue *queue, *found = NULL;
+	int err = 0;
 
 	mutex_lock(&person_queues_lock);
-	list_for_each_entry(queue, &person_queues, link) {
-		if (dep_person_is(queue->person, person))
-			found = queue;
-	}
-	if (!found && own) {
-		if (person_nr_queues < DEP_PERSON_QUEUES ||
-		    dep_person_is_exempt()) {
+	if (!person->works && !*own) {
+		err = -EAGAIN;
+	} else if (!person->works && person_nr_queues >= DEP_PERSON_QUEUES &&
+		   !dep_person_is_exempt()) {
+		err = -ENOSPC;
+	} else {
+		if (!person->works) {
 			person_nr_queues++;
-			list_add(&own->link, &person_queues);
-			found = own;
-		} else {
-			found = ERR_PTR(-ENOSPC);
+			swap(person->works, *own);
 		}
+		person->nr_signal_sets++;
 	}
-	if (!IS_ERR_OR_NULL(found))
-		found->refs++;
 	mutex_unlock(&person_queues_lock);
-	return found;
+	return err;
 }
 
 /**
  * dep_person_queue_get() - find or make the workqueue of a person
- * @person: the person; valid until dep_person_queue_put()
+ * @person: the person, who keeps it until dep_person_queue_put()
  *
  * ->poll() may sleep for as long as the file's owner likes, so each person can
  * only fill a queue of their own.
  *
  * Context: process; sleeps.
- * Return: the queue, or an ERR_PTR:
+ * Return: 0;
  * -ENOSPC: too many persons have one, and the caller is not root;
  * -ENOMEM: no memory.
  */
-struct dep_person_queue *dep_person_queue_get(struct dep_person person)
+int dep_person_queue_get(struct dep_person *person)
 {
-	struct dep_person_queue *queue = queue_find(person, NULL), *own;
+	struct workqueue_struct *own = NULL;
+	int err = queue_join(person, &own);
 
-	if (queue)
-		return queue;
+	if (err != -EAGAIN)
+		return err;
 	/* Not under the lock: others need it to close their sets. */
-	own = queue_new(person);
+	own = alloc_workqueue("devepoll_ask", WQ_UNBOUND, DEP_PERSON_WORKS);
 	if (!own)
-		return ERR_PTR(-ENOMEM);
-	queue = queue_find(person, own);
-	if (queue != own)
-		queue_free(own);
-	return queue;
+		return -ENOMEM;
+	err = queue_join(person, &own);
+	if (own)
+		destroy_workqueue(own);
+	return err;
 }
 
 /**
  * dep_person_queue_put() - drop a reference on the workqueue of a person
- * @queue: the queue; nothing of the caller is queued there any more
+ * @person: the person; nothing of the caller is queued there any more
  *
  * Context: process; sleeps.
  */
-void dep_person_queue_put(struct dep_person_queue *queue)
+void dep_person_queue_put(struct dep_person *person)
 {
-	bool last;
+	struct workqueue_struct *works = NULL;
 
 	mutex_lock(&person_queues_lock);
-	last = !--queue->refs;
-	if (last) {
-		list_del(&queue->link);
+	if (!--person->nr_signal_sets) {
+		swap(person->works, works);
 		person_nr_queues--;
 	}
 	mutex_unlock(&person_queues_lock);
-	if (last)
-		queue_free(queue);
+	if (works)
+		destroy_workqueue(works);
 }

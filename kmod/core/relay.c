@@ -4,7 +4,6 @@
  * in one relay at most.  service.c serves them.  Read the banner of instance.h
  * first.
  */
-#include <linux/bitops.h>
 #include <linux/wait_bit.h>
 
 #include "core/instance.h"
@@ -12,7 +11,59 @@
 #include "core/relay.h"
 
 DEFINE_PER_CPU(struct dep_relay, dep_relays);
+struct workqueue_struct *dep_relay_queue;
 struct workqueue_struct *dep_relay_helpers;
+
+static bool lane_is_due_before(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct dep_lane, in_late)->late_at <
+	       rb_entry(b, struct dep_lane, in_late)->late_at;
+}
+
+/**
+ * dep_relay_settle_late() - a set has left the late ones of its lane
+ * @relay: the relay, locked
+ * @lane: the lane
+ * @now: not before this is the lane's next turn, ns
+ *
+ * So a person who has many sets that are overdue has no turn before others
+ * whose sets have become due meanwhile.
+ */
+void dep_relay_settle_late(struct dep_relay *relay, struct dep_lane *lane,
+			   u64 now)
+{
+	struct dep_instance *first;
+
+	lockdep_assert_held(&relay->lock);
+	rb_erase_cached(&lane->in_late, &relay->late);
+	RB_CLEAR_NODE(&lane->in_late);
+	first = list_first_entry_or_null(&lane->late, struct dep_instance,
+					 in_late);
+	if (!first)
+		return;
+	lane->late_at = max(first->late_at, now);
+	rb_add_cached(&lane->in_late, &relay->late, lane_is_due_before);
+}
+
+/**
+ * dep_relay_add_late() - have it checked whether a set's waiters have come
+ * @relay: the relay, locked
+ * @inst: the instance, locked
+ * @now: the time, ns
+ */
+void dep_relay_add_late(struct dep_relay *relay, struct dep_instance *inst,
+			u64 now)
+{
+	struct dep_lane *lane = dep_relay_lane(relay, inst);
+
+	lockdep_assert_held(&relay->lock);
+	inst->late_at = now + DEP_LATE_NS;
+	list_add_tail(&inst->in_late, &lane->late);
+	if (!RB_EMPTY_NODE(&lane->in_late))
+		return;
+	lane->late_at = inst->late_at;
+	rb_add_cached(&lane->in_late, &relay->late, lane_is_due_before);
+}
 
 /**
  * dep_relay_watch() - check whether a waiter that was woken comes
@@ -30,64 +81,144 @@ void dep_relay_watch(struct dep_instance *inst)
 	lockdep_assert_held(&inst->lock);
 	inst->late = relay;
 	spin_lock(&relay->lock);
-	inst->late_at = now + DEP_LATE_NS;
-	dep_lanes_add(&relay->late, &inst->in_late, inst->lane);
+	dep_relay_add_late(relay, inst, now);
 	tick = dep_relay_begins_ticking(relay);
 	spin_unlock(&relay->lock);
 	if (tick)
 		dep_relay_set_timer(relay);
 }
 
+/* Takes the first set of a queue, which has one, and begins to serve it. */
+static struct dep_instance *relay_take_from(struct dep_relay *relay,
+					    struct dep_queue *queue,
+					    struct list_head *turns)
+{
+	struct dep_instance *inst;
+
+	lockdep_assert_held(&relay->lock);
+	inst = list_first_entry(&queue->sets, struct dep_instance, in_relay);
+	list_del_init(&inst->in_relay);
+	/* All others have their turns before it. */
+	list_move_tail(&queue->turn, turns);
+	dep_queue_settle(queue);
+	atomic_inc(&inst->serving);
+	return inst;
+}
+
 /**
- * dep_relay_take() - take the next set
+ * dep_relay_take() - take the next set for the interrupt
  * @relay: the relay
- * @lanes: its fresh sets, or the rest
+ * @now: the clock of the processor, ns
+ * @owes: out: its person owes time, so the interrupt must not serve it
  *
- * It takes no set of the user who had the last one while others have some.  The
- * set is being served from now on, until dep_relay_served().
+ * It takes no set of the person who had the last one while others have some.
+ * The set is being served from now on, until dep_relay_served().
  *
  * Return: the set, or NULL if there is none.
  */
-struct dep_instance *dep_relay_take(struct dep_relay *relay,
-				    struct dep_lanes *lanes)
+struct dep_instance *dep_relay_take(struct dep_relay *relay, u64 now,
+				    bool *owes)
 {
 	struct dep_instance *inst = NULL;
+	struct dep_queue *queue;
 	unsigned long flags;
 
 	spin_lock_irqsave(&relay->lock, flags);
-	while (lanes->filled && !inst) {
-		unsigned int i = find_next_bit_wrap(&lanes->filled,
-						    DEP_RELAY_LANES,
-						    lanes->turn + 1);
-
-		lanes->turn = i;
-		inst = list_first_entry_or_null(&lanes->lane[i],
-						struct dep_instance, in_relay);
-		if (inst) {
-			list_del_init(&inst->in_relay);
-			atomic_inc(&inst->serving);
-			relay->served += lanes == &relay->rest;
-		}
-		if (list_empty(&lanes->lane[i]))
-			__clear_bit(i, &lanes->filled);
+	queue = list_first_entry_or_null(&relay->fresh, struct dep_queue, turn);
+	if (queue) {
+		inst = relay_take_from(relay, queue, &relay->fresh);
+		*owes = dep_lane_owes(dep_relay_lane(relay, inst), now);
 	}
 	spin_unlock_irqrestore(&relay->lock, flags);
 	return inst;
 }
 
-/* Takes a set off a list of a relay, unless it has just been taken. */
-static void relay_unlist(struct dep_relay **relay, struct list_head *place)
+/* The first lane whose person owes nothing; the others have to wait. */
+static struct dep_lane *relay_first_lane(struct dep_relay *relay, u64 now)
 {
-	if (!*relay)
+	struct dep_lane *lane;
+
+	lockdep_assert_held(&relay->lock);
+	while (!list_empty(&relay->rest)) {
+		lane = list_first_entry(&relay->rest, struct dep_lane,
+					rest.turn);
+		if (!dep_lane_owes(lane, now))
+			return lane;
+		lane->until = ktime_get_ns() + DEP_OWE_PAUSE_NS;
+		list_move_tail(&lane->rest.turn, &relay->owing);
+	}
+	return NULL;
+}
+
+/**
+ * dep_relay_take_rest() - take the next set for a worker
+ * @relay: the relay
+ * @now: the clock of the processor, ns
+ *
+ * As dep_relay_take(), but it takes no set of a person who owes time.
+ *
+ * Return: the set, or NULL if there is none.
+ */
+struct dep_instance *dep_relay_take_rest(struct dep_relay *relay, u64 now)
+{
+	struct dep_instance *inst = NULL;
+	struct dep_lane *lane;
+	unsigned long flags;
+
+	spin_lock_irqsave(&relay->lock, flags);
+	lane = relay_first_lane(relay, now);
+	if (lane) {
+		inst = relay_take_from(relay, &lane->rest, &relay->rest);
+		relay->served++;
+	}
+	spin_unlock_irqrestore(&relay->lock, flags);
+	return inst;
+}
+
+/**
+ * dep_relay_wants_worker() - has the worker to be queued?
+ * @relay: the relay, locked
+ * @now: the time, ns
+ *
+ * Return: true if there is work and the worker is not at it; then the caller
+ * queues it.
+ */
+bool dep_relay_wants_worker(struct dep_relay *relay, u64 now)
+{
+	lockdep_assert_held(&relay->lock);
+	if (relay->working || list_empty(&relay->rest))
+		return false;
+	relay->working = true;
+	relay->moved = now;
+	relay->seen = relay->served;
+	return true;
+}
+
+/* Takes a set off a list of a relay, unless it has just been taken. */
+static void relay_unlist(struct dep_instance *inst, struct dep_relay **place,
+			 struct list_head *link)
+{
+	struct dep_relay *relay = *place;
+	struct dep_lane *lane;
+
+	if (!relay)
 		return;
-	spin_lock(&(*relay)->lock);
-	if (list_empty(place)) {
-		spin_unlock(&(*relay)->lock);
+	spin_lock(&relay->lock);
+	if (list_empty(link)) {
+		spin_unlock(&relay->lock);
 		return;
 	}
-	list_del_init(place);
-	spin_unlock(&(*relay)->lock);
-	*relay = NULL;
+	list_del_init(link);
+	lane = dep_relay_lane(relay, inst);
+	if (link == &inst->in_late) {
+		dep_relay_settle_late(relay, lane, lane->late_at);
+	} else {
+		/* It was in one of the two. */
+		dep_queue_settle(&lane->fresh);
+		dep_queue_settle(&lane->rest);
+	}
+	spin_unlock(&relay->lock);
+	*place = NULL;
 }
 
 static bool relay_forget(struct dep_instance *inst)
@@ -95,8 +226,8 @@ static bool relay_forget(struct dep_instance *inst)
 	bool gone;
 
 	spin_lock_irq(&inst->lock);
-	relay_unlist(&inst->relay, &inst->in_relay);
-	relay_unlist(&inst->late, &inst->in_late);
+	relay_unlist(inst, &inst->relay, &inst->in_relay);
+	relay_unlist(inst, &inst->late, &inst->in_late);
 	gone = !inst->relay && !inst->late && !atomic_read(&inst->serving);
 	spin_unlock_irq(&inst->lock);
 	return gone;

@@ -11,38 +11,34 @@
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
 
 #include "core/instance.h"
+#include "core/lane.h"
 #include "core/limits.h"
-
-/**
- * struct dep_lanes - sets, in the order in which they are served
- * @lane: the sets, by dep_instance.lane
- * @filled: the lanes that may have one
- * @turn: the lane that was served last
- */
-struct dep_lanes {
-	struct list_head lane[DEP_RELAY_LANES];
-	unsigned long filled;
-	unsigned int turn;
-};
+#include "core/person.h"
 
 /**
  * struct dep_relay - the relay of a processor
  * @lock: lock number 7
  * @raised: R: the interrupt will look at @fresh, or is doing so
  * @working: R: the worker will look at @rest, or is doing so
- * @fresh: R: sets for the interrupt; only this processor adds to them
- * @rest: R: sets that the interrupt left to the worker
+ * @fresh: R: the lanes that have sets for the interrupt, by dep_lane.fresh; only
+ *	this processor adds to them
+ * @rest: R: the lanes that have sets for the worker, by dep_lane.rest
+ * @owing: R: lanes that have such sets, too, and wait until their persons owe
+ *	less time, in the order of dep_lane.until
  * @served: R: how many sets were taken from @rest
  * @seen: R: the value of @served at @moved
  * @moved: R: while @working: when @served was last seen to change, ns
- * @late: R: sets of which a waiter was woken while others slept on
+ * @late: R: the lanes that have sets of which a waiter was woken while others
+ *	slept on, by dep_lane.late_at
  * @ticking: R: @timer is set, or running
- * @timer: looks through @late, and whether the worker gets a processor
+ * @timer: looks through @late and @owing, and whether the worker gets a
+ *	processor
  * @last: only for the interrupt: when it last read the clock
  * @debt: the same: how much more time it has used than it may, ns
  * @irq: the interrupt
@@ -55,12 +51,13 @@ struct dep_relay {
 	spinlock_t lock;
 	bool raised;
 	bool working;
-	struct dep_lanes fresh;
-	struct dep_lanes rest;
+	struct list_head fresh;
+	struct list_head rest;
+	struct list_head owing;
 	u32 served;
 	u32 seen;
 	u64 moved;
-	struct dep_lanes late;
+	struct rb_root_cached late;
 	bool ticking;
 	struct hrtimer timer;
 	u64 last;
@@ -72,20 +69,22 @@ struct dep_relay {
 };
 
 DECLARE_PER_CPU(struct dep_relay, dep_relays);
+/* For dep_relay.work. */
+extern struct workqueue_struct *dep_relay_queue;
 /* For dep_relay.help; one at a time. */
 extern struct workqueue_struct *dep_relay_helpers;
 
 /**
- * dep_lanes_add() - put a set behind the others of its lane
- * @lanes: the lanes; dep_relay.lock is held
- * @set: the set's link, in no list
- * @lane: its lane
+ * dep_relay_lane() - the lane of a set in a relay
+ * @relay: the relay
+ * @inst: the instance
+ *
+ * Return: the lane of its person.
  */
-static inline void dep_lanes_add(struct dep_lanes *lanes,
-				 struct list_head *set, u8 lane)
+static inline struct dep_lane *dep_relay_lane(const struct dep_relay *relay,
+					      const struct dep_instance *inst)
 {
-	list_add_tail(set, &lanes->lane[lane]);
-	lanes->filled |= BIT(lane);
+	return &inst->person->lanes[relay->cpu];
 }
 
 /**
@@ -103,7 +102,8 @@ static inline void dep_instance_relay(struct dep_instance *inst)
 		return;
 	inst->relay = relay;
 	spin_lock(&relay->lock);
-	dep_lanes_add(&relay->fresh, &inst->in_relay, inst->lane);
+	dep_queue_add(&dep_relay_lane(relay, inst)->fresh, &inst->in_relay,
+		      &relay->fresh);
 	raised = relay->raised;
 	relay->raised = true;
 	spin_unlock(&relay->lock);
@@ -164,8 +164,14 @@ static inline void dep_relay_set_timer(struct dep_relay *relay)
 }
 
 void dep_relay_watch(struct dep_instance *inst);
-struct dep_instance *dep_relay_take(struct dep_relay *relay,
-				    struct dep_lanes *lanes);
+void dep_relay_add_late(struct dep_relay *relay, struct dep_instance *inst,
+			u64 now);
+void dep_relay_settle_late(struct dep_relay *relay, struct dep_lane *lane,
+			   u64 now);
+struct dep_instance *dep_relay_take(struct dep_relay *relay, u64 now,
+				    bool *owes);
+struct dep_instance *dep_relay_take_rest(struct dep_relay *relay, u64 now);
+bool dep_relay_wants_worker(struct dep_relay *relay, u64 now);
 void dep_relay_leave(struct dep_instance *inst);
 
 #endif /* DEVEPOLL_RELAY_H */

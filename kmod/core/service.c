@@ -14,10 +14,11 @@
  * a real-time task has it, another worker helps out on any processor, for a
  * small part of the time.
  *
- * Sets are in lanes, by person (person.h), which are served in turn: so no set
- * waits behind all the sets of another user.
+ * Sets are in lanes, one of each person, which are served in turn: so no set
+ * waits behind all the sets of another user.  Sets in sets multiply what one
+ * event costs here, so each person owes the time that was taken for them, and
+ * waits while they owe too much (lane.h).
  */
-#include <linux/bitops.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 
@@ -30,24 +31,33 @@
 #include "core/service.h"
 #include "core/waiter.h"
 
-static struct workqueue_struct *relay_queue;
-
-static void lanes_init(struct dep_lanes *lanes)
+/* Adds to the debt of a set's person, and lets go of the set, which was taken. */
+static void relay_settle(struct dep_relay *relay, struct dep_instance *inst,
+			 u64 owed)
 {
-	unsigned int i;
+	unsigned long flags;
 
-	for (i = 0; i < DEP_RELAY_LANES; i++)
-		INIT_LIST_HEAD(&lanes->lane[i]);
+	if (owed) {
+		spin_lock_irqsave(&relay->lock, flags);
+		dep_lane_charge(dep_relay_lane(relay, inst), owed);
+		spin_unlock_irqrestore(&relay->lock, flags);
+	}
+	dep_relay_served(inst);
 }
 
-static void lanes_move(struct dep_lanes *from, struct dep_lanes *to)
+/* Leaves the sets of all lanes to the worker. */
+static void relay_put_off_all(struct dep_relay *relay)
 {
-	unsigned int i;
+	struct dep_lane *lane, *next;
 
-	for_each_set_bit(i, &from->filled, DEP_RELAY_LANES)
-		list_splice_tail_init(&from->lane[i], &to->lane[i]);
-	to->filled |= from->filled;
-	from->filled = 0;
+	lockdep_assert_held(&relay->lock);
+	list_for_each_entry_safe(lane, next, &relay->fresh, fresh.turn) {
+		list_splice_tail_init(&lane->fresh.sets, &lane->rest.sets);
+		list_del_init(&lane->fresh.turn);
+		/* It may have a turn already, or owe time. */
+		if (list_empty(&lane->rest.turn))
+			list_add_tail(&lane->rest.turn, &relay->rest);
+	}
 }
 
 /* Leaves a set that was taken to the worker. */
@@ -56,9 +66,9 @@ static void relay_put_off(struct dep_relay *relay, struct dep_instance *inst)
 	unsigned long flags;
 
 	spin_lock_irqsave(&relay->lock, flags);
-	dep_lanes_add(&relay->rest, &inst->in_relay, inst->lane);
+	dep_queue_add(&dep_relay_lane(relay, inst)->rest, &inst->in_relay,
+		      &relay->rest);
 	spin_unlock_irqrestore(&relay->lock, flags);
-	dep_relay_served(inst);
 }
 
 /* Wakes DEP_WAKE_BATCH io_uring commands at most.  False if there are more. */
@@ -102,7 +112,7 @@ static void relay_wake_pollers(struct dep_instance *inst, __poll_t wake)
  * Wakes those who wait for a set that was taken, outside of any lock of the
  * file that woke us.
  */
-static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
+static void relay_serve(struct dep_instance *inst)
 {
 	unsigned long flags;
 	__poll_t wake;
@@ -125,7 +135,6 @@ static void relay_serve(struct dep_relay *relay, struct dep_instance *inst)
 
 	if (polled)
 		relay_wake_pollers(inst, wake);
-	dep_relay_served(inst);
 }
 
 /* Are there more pollers than @most, be they on the queue or sets? */
@@ -159,26 +168,38 @@ static bool relay_may_serve(struct dep_instance *inst, bool time)
 }
 
 /*
- * May the interrupt serve another set?  What it has used is paid back by a part
- * of the time that passes.  @most is the most that the last set counts as, 0 if
- * there was none.  If the clock of the processor is not stable, it stands still
- * when the tick is overdue, as it may be after a walk over thousands of items;
- * then a set counts as DEP_RELAY_SET_NS.  A debt has a limit, since it may be
- * wrong: the host of a virtual machine may have run something else.
+ * What an interrupt has used since it looked last; a set counts as @most at
+ * most.  If the clock of the processor is not stable, it stands still when the
+ * tick is overdue, as it may be after a walk over thousands of items; then a
+ * set counts as DEP_RELAY_SET_NS.
  */
-static bool relay_has_time(struct dep_relay *relay, u64 most)
+static u64 relay_spent(struct dep_relay *relay, u64 most)
 {
 	u64 now = local_clock();
 	u64 past = now - relay->last;
 
 	relay->last = now;
-	if (most)
-		relay->debt = min(relay->debt +
-				  (past ? min(past, most) : DEP_RELAY_SET_NS),
-				  (u64)DEP_RELAY_DEBT_NS);
-	else
-		relay->debt -= min(relay->debt, past / DEP_RELAY_SHARE);
+	return past ? min(past, most) : DEP_RELAY_SET_NS;
+}
+
+/*
+ * May the interrupt serve another set?  What it has used is paid back by a part
+ * of the time that passes.  A debt has a limit, since it may be wrong: see
+ * dep_lane_charge().
+ */
+static bool relay_has_time(struct dep_relay *relay, u64 spent)
+{
+	relay->debt = min(relay->debt + spent, (u64)DEP_RELAY_DEBT_NS);
 	return relay->debt < DEP_RELAY_NS;
+}
+
+/* An interrupt begins: the time that has passed pays. */
+static void relay_pay_back(struct dep_relay *relay)
+{
+	u64 now = local_clock();
+
+	relay->debt -= min(relay->debt, (now - relay->last) / DEP_RELAY_SHARE);
+	relay->last = now;
 }
 
 /* Leaves the rest to the worker, and makes the timer check on the worker. */
@@ -189,16 +210,11 @@ static void relay_call_worker(struct dep_relay *relay)
 	bool work, tick;
 
 	spin_lock_irqsave(&relay->lock, flags);
-	work = !relay->working;
-	relay->working = true;
-	if (work) {
-		relay->moved = now;
-		relay->seen = relay->served;
-	}
+	work = dep_relay_wants_worker(relay, now);
 	tick = dep_relay_begins_ticking(relay);
 	spin_unlock_irqrestore(&relay->lock, flags);
 	if (work)
-		queue_work_on(relay->cpu, relay_queue, &relay->work);
+		queue_work_on(relay->cpu, dep_relay_queue, &relay->work);
 	if (tick)
 		dep_relay_set_timer(relay);
 }
@@ -207,28 +223,33 @@ static void relay_interrupt(struct irq_work *irq)
 {
 	struct dep_relay *relay = container_of(irq, struct dep_relay, irq);
 	unsigned int least = DEP_RELAY_LEAST;
-	bool time = relay_has_time(relay, 0), rest;
 	struct dep_instance *inst;
 	unsigned long flags;
-	u64 most;
+	u64 most, spent, free = DEP_OWE_FREE_NS;
+	bool time, rest, owes;
 
+	relay_pay_back(relay);
+	time = relay_has_time(relay, 0);
 	while ((time || least) &&
-	       (inst = dep_relay_take(relay, &relay->fresh))) {
+	       (inst = dep_relay_take(relay, relay->last, &owes))) {
 		if (least)
 			least--;
 		/* A signal set has a budget of its own. */
 		most = READ_ONCE(inst->onesig) ? DEP_RELAY_SET_NS : U64_MAX;
-		if (relay_may_serve(inst, time))
-			relay_serve(relay, inst);
+		if (!owes && relay_may_serve(inst, time))
+			relay_serve(inst);
 		else
 			relay_put_off(relay, inst);
-		time = relay_has_time(relay, most);
+		spent = relay_spent(relay, most);
+		time = relay_has_time(relay, spent);
+		relay_settle(relay, inst, spent - min(spent, free));
+		free -= min(spent, free);
 	}
 
 	spin_lock_irqsave(&relay->lock, flags);
 	relay->raised = false;
-	lanes_move(&relay->fresh, &relay->rest);
-	rest = relay->rest.filled;
+	relay_put_off_all(relay);
+	rest = !list_empty(&relay->rest) || !list_empty(&relay->owing);
 	spin_unlock_irqrestore(&relay->lock, flags);
 	if (rest)
 		relay_call_worker(relay);
@@ -242,11 +263,15 @@ static void relay_interrupt(struct irq_work *irq)
 static bool relay_serve_next(struct dep_relay *relay)
 {
 	struct dep_instance *inst;
+	u64 begun;
 
 	preempt_disable();
-	inst = dep_relay_take(relay, &relay->rest);
-	if (inst)
-		relay_serve(relay, inst);
+	begun = local_clock();
+	inst = dep_relay_take_rest(relay, begun);
+	if (inst) {
+		relay_serve(inst);
+		relay_settle(relay, inst, local_clock() - begun);
+	}
 	preempt_enable();
 	return inst;
 }
@@ -262,11 +287,11 @@ static void relay_work(struct work_struct *work)
 		cond_resched();
 
 	spin_lock_irq(&relay->lock);
-	more = relay->rest.filled;
+	more = !list_empty(&relay->rest);
 	relay->working = more;
 	spin_unlock_irq(&relay->lock);
 	if (more)
-		queue_work_on(relay->cpu, relay_queue, &relay->work);
+		queue_work_on(relay->cpu, dep_relay_queue, &relay->work);
 }
 
 /* Does a part of the worker's work, on another processor. */
@@ -295,23 +320,24 @@ int __init dep_service_init(void)
 		struct dep_relay *relay = per_cpu_ptr(&dep_relays, cpu);
 
 		spin_lock_init(&relay->lock);
-		lanes_init(&relay->fresh);
-		lanes_init(&relay->rest);
+		INIT_LIST_HEAD(&relay->fresh);
+		INIT_LIST_HEAD(&relay->rest);
+		INIT_LIST_HEAD(&relay->owing);
 		init_irq_work(&relay->irq, relay_interrupt);
 		INIT_WORK(&relay->work, relay_work);
 		INIT_WORK(&relay->help, relay_help);
-		lanes_init(&relay->late);
+		relay->late = RB_ROOT_CACHED;
 		dep_hrtimer_setup(&relay->timer, dep_late_tick, CLOCK_MONOTONIC,
 				  HRTIMER_MODE_REL_PINNED);
 		relay->cpu = cpu;
 	}
-	relay_queue = alloc_workqueue("devepoll_relay",
+	dep_relay_queue = alloc_workqueue("devepoll_relay",
 				      WQ_PERCPU | WQ_CPU_INTENSIVE, 1);
 	dep_relay_helpers = alloc_workqueue("devepoll_help", WQ_UNBOUND, 1);
-	if (relay_queue && dep_relay_helpers)
+	if (dep_relay_queue && dep_relay_helpers)
 		return 0;
-	if (relay_queue)
-		destroy_workqueue(relay_queue);
+	if (dep_relay_queue)
+		destroy_workqueue(dep_relay_queue);
 	if (dep_relay_helpers)
 		destroy_workqueue(dep_relay_helpers);
 	return -ENOMEM;
@@ -331,6 +357,6 @@ void dep_service_exit(void)
 		hrtimer_cancel(&per_cpu_ptr(&dep_relays, cpu)->timer);
 	}
 	/* After everything that queues works. */
-	destroy_workqueue(relay_queue);
+	destroy_workqueue(dep_relay_queue);
 	destroy_workqueue(dep_relay_helpers);
 }

@@ -27,6 +27,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/pending.h"
+#include "core/person.h"
 #include "core/person_queue.h"
 #include "core/relay.h"
 #include "core/waiter.h"
@@ -49,8 +50,7 @@ static_assert(DEVEPOLL_SIGNAL == 0x40085013);
  * @inst: const: the instance
  * @to: const: the recipient
  * @from: const: the user who asked for signals
- * @share: const: the share in which its siginfos count
- * @queue: const: the queue for @work
+ * @queued: const: its person has a queue for @work
  * @work: polls files, and sends what an interrupt left to send
  */
 struct dep_onesig {
@@ -60,8 +60,7 @@ struct dep_onesig {
 	struct dep_instance *inst;
 	struct dep_recipient *to;
 	struct dep_sender from;
-	struct dep_share *share;
-	struct dep_person_queue *queue;
+	bool queued;
 	struct work_struct work;
 };
 
@@ -111,7 +110,7 @@ static int onesig_join(struct dep_item *item)
 	lockdep_assert_held(&item->inst->mtx);
 	if (dep_file_is_fuse(item->file))
 		return -EPERM;
-	info = dep_siginfo_new(onesig->to, onesig->from, onesig->share,
+	info = dep_siginfo_new(onesig->to, onesig->from, item->inst->person,
 			       item->fd);
 	if (IS_ERR(info))
 		return PTR_ERR(info);
@@ -213,7 +212,7 @@ static void onesig_wake(struct dep_waiter *waiter)
 	onesig = container_of(waiter, struct dep_onesig, waiter);
 	/* The relay's worker has other sets to serve. */
 	if (in_task() || !onesig_may_send(false) || !onesig_send(onesig, true))
-		queue_work(onesig->queue->works, &onesig->work);
+		queue_work(onesig->inst->person->works, &onesig->work);
 }
 
 static void onesig_work(struct work_struct *work)
@@ -226,7 +225,7 @@ static void onesig_work(struct work_struct *work)
 		dep_ready_ask(onesig->inst, true);
 	/* Other works are waiting for a worker, too. */
 	if (!onesig_send(onesig, false))
-		queue_work(onesig->queue->works, &onesig->work);
+		queue_work(onesig->inst->person->works, &onesig->work);
 }
 
 static bool signal_is_usable(int signo)
@@ -243,12 +242,10 @@ static bool signal_is_usable(int signo)
 
 static void onesig_destroy(struct dep_onesig *onesig)
 {
-	if (!IS_ERR_OR_NULL(onesig->queue))
-		dep_person_queue_put(onesig->queue);
+	if (onesig->queued)
+		dep_person_queue_put(onesig->inst->person);
 	if (onesig->to)
 		dep_recipient_put(onesig->to);
-	if (onesig->share)
-		dep_share_put(onesig->share);
 	kfree(onesig);
 }
 
@@ -261,12 +258,12 @@ static struct dep_onesig *onesig_new(struct dep_instance *inst,
 	onesig = kzalloc(sizeof(*onesig), GFP_KERNEL_ACCOUNT);
 	if (!onesig)
 		return ERR_PTR(-ENOMEM);
+	onesig->inst = inst;
 	onesig->to = dep_recipient_get(args->signo, args->flags &
 				       DEVEPOLL_SIGNAL_THREAD);
-	onesig->share = dep_share_get(inst->person);
-	onesig->queue = dep_person_queue_get(inst->person);
-	if (!onesig->to || !onesig->share || IS_ERR(onesig->queue)) {
-		err = IS_ERR(onesig->queue) ? PTR_ERR(onesig->queue) : -ENOMEM;
+	err = onesig->to ? dep_person_queue_get(inst->person) : -ENOMEM;
+	onesig->queued = !err;
+	if (err) {
 		onesig_destroy(onesig);
 		return ERR_PTR(err);
 	}
@@ -275,7 +272,6 @@ static struct dep_onesig *onesig_new(struct dep_instance *inst,
 	INIT_LIST_HEAD(&onesig->waiter.link);
 	onesig->waiter.wake = onesig_wake;
 	INIT_LIST_HEAD(&onesig->due);
-	onesig->inst = inst;
 	INIT_WORK(&onesig->work, onesig_work);
 	return onesig;
 }

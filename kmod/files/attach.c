@@ -41,7 +41,7 @@ static noinline bool watch_leaves_room(struct dep_watch *watch,
 	lockdep_assert_held(&watch->lock);
 	/* B keeps their sets.  A wake-up does more with as many items. */
 	dep_watch_for_each(watch, other)
-		own += dep_person_is(other->inst->person, item->inst->person);
+		own += other->inst->person == item->inst->person;
 	return dep_person_may_take(own, watch->nr_items, most);
 }
 

@@ -211,17 +211,17 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 }
 
 /* Charges one more to the person and to all; false if that is too many. */
-static bool siginfo_charge(struct dep_share *share)
+static bool siginfo_charge(struct dep_person *person)
 {
 	unsigned long most = min_t(unsigned long, LONG_MAX,
 				   READ_ONCE(dep_max_signals));
 	unsigned long used = atomic_long_inc_return(&siginfo_alive) - 1;
-	unsigned long own = atomic_long_inc_return(&share->signals) - 1;
+	unsigned long own = atomic_long_inc_return(&person->signals) - 1;
 
 	if (dep_person_may_take(own, used, most) ||
 	    (used < most && dep_person_is_exempt()))
 		return true;
-	atomic_long_dec(&share->signals);
+	atomic_long_dec(&person->signals);
 	atomic_long_dec(&siginfo_alive);
 	return false;
 }
@@ -246,8 +246,8 @@ static void siginfo_free_rcu(struct rcu_head *rcu)
 	WARN_ON_ONCE(!list_empty(&info->due));
 	/* It may still be a peer in the list of a recipient that has gone. */
 	dep_recipient_put(info->to);
-	atomic_long_dec(&info->share->signals);
-	dep_share_put(info->share);
+	atomic_long_dec(&info->person->signals);
+	dep_person_put(info->person);
 	kmem_cache_free(siginfo_cache, info);
 	atomic_long_dec(&siginfo_alive);
 }
@@ -296,7 +296,7 @@ static void siginfo_retire(struct dep_extra *extra)
  * dep_siginfo_new() - make the siginfo of an item
  * @to: the recipient; lives at least until this returns
  * @from: the user who asked for signals
- * @share: the share in which it counts; the caller has a reference
+ * @person: the person for whom it counts; the caller has a reference
  * @fd: the number
  *
  * Context: process; sleeps.
@@ -307,15 +307,15 @@ static void siginfo_retire(struct dep_extra *extra)
  */
 struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
 				    struct dep_sender from,
-				    struct dep_share *share, int fd)
+				    struct dep_person *person, int fd)
 {
 	struct dep_siginfo *info;
 
-	if (!siginfo_charge(share))
+	if (!siginfo_charge(person))
 		return ERR_PTR(-ENOSPC);
 	info = kmem_cache_zalloc(siginfo_cache, GFP_KERNEL);
 	if (!info) {
-		atomic_long_dec(&share->signals);
+		atomic_long_dec(&person->signals);
 		atomic_long_dec(&siginfo_alive);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -326,8 +326,7 @@ struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
 	refcount_inc(&to->refs);
 	info->to = to;
 	info->from = from;
-	refcount_inc(&share->refs);
-	info->share = share;
+	info->person = dep_person_hold(person);
 	info->fd = fd;
 	INIT_LIST_HEAD(&info->peer);
 	INIT_LIST_HEAD(&info->due);

@@ -13,8 +13,8 @@
 
 #include "core/compat.h"
 #include "core/item.h"
+#include "core/person.h"
 #include "sinks/recipient.h"
-#include "sinks/share.h"
 
 /**
  * struct dep_siginfo - the siginfo of one item
@@ -26,7 +26,7 @@
  * @refs: one for the item, and one for each task that is sending it
  * @to: const: the recipient
  * @from: const: the user who asked for signals
- * @share: const: the share in which it counts
+ * @person: const: the person for whom it counts
  * @fd: const: the number
  * @item: const: the item; not to be dereferenced once it is unhooked
  * @due: L: in dep_onesig.due, or empty
@@ -40,7 +40,7 @@ struct dep_siginfo {
 	refcount_t refs;
 	struct dep_recipient *to;
 	struct dep_sender from;
-	struct dep_share *share;
+	struct dep_person *person;
 	int fd;
 	struct dep_item *item;
 	struct list_head due;
@@ -49,7 +49,7 @@ struct dep_siginfo {
 
 struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
 				    struct dep_sender from,
-				    struct dep_share *share, int fd);
+				    struct dep_person *person, int fd);
 void dep_siginfo_put(struct dep_siginfo *info);
 bool dep_siginfo_send(struct dep_siginfo *info, u16 events);
 
