@@ -207,22 +207,33 @@ static int add_in_process(int set, int fd, atomic_int *end, char *stack)
  * A signalfd has a wait queue for each process that adds it, and the watch
  * stays in a queue as long as anybody watches the file.
  */
+static int new_signalfd(void)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	return signalfd(-1, &mask, SFD_NONBLOCK);
+}
+
+static char *new_stacks(void)
+{
+	return mmap(NULL, (size_t)(HEADS_PER_FILE + 1) * STACK,
+		    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS |
+		    MAP_NORESERVE, -1, 0);
+}
+
 TEST_F(bound, of_a_file_counts_its_wait_queues)
 {
 	static atomic_int end;
 	int set = dep_open(), i, n, fd, other, ret = 0;
 	char *stacks;
-	sigset_t mask;
 
 	if (slowness() > 1)
 		SKIP(return, "too many processes for a slow kernel");
-	stacks = mmap(NULL, (size_t)(HEADS_PER_FILE + 1) * STACK,
-		      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS |
-		      MAP_NORESERVE, -1, 0);
+	stacks = new_stacks();
 	ASSERT_TRUE(stacks != MAP_FAILED);
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGUSR1);
-	fd = signalfd(-1, &mask, SFD_NONBLOCK);
+	fd = new_signalfd();
 	other = dup(fd);
 	ASSERT_EQ(0, change_one(set, DEVEPOLL_ADD, fd));
 	for (n = 1; n <= HEADS_PER_FILE && !ret; n++)
@@ -236,6 +247,35 @@ TEST_F(bound, of_a_file_counts_its_wait_queues)
 		ASSERT_LT(0, wait(NULL));
 	EXPECT_EQ(0, add_in_process(set, other, &end, stacks + STACK));
 	ASSERT_LT(0, wait(NULL));
+	ASSERT_EQ(0, close(set));
+}
+
+/* One entry, the first, counts for nobody. */
+TEST_F(bound, of_a_file_leaves_wait_queues_to_others)
+{
+	const int half = (HEADS_PER_FILE - HEADS_PER_FILE / 16) / 2;
+	static atomic_int end;
+	int set, fd, i, n, ret = 0;
+	char *stacks;
+
+	if (slowness() > 1)
+		SKIP(return, "too many processes for a slow kernel");
+	stacks = new_stacks();
+	ASSERT_TRUE(stacks != MAP_FAILED);
+	fd = new_signalfd();
+	ASSERT_EQ(0, become(45102));
+	set = dep_open();
+	ASSERT_EQ(0, change_one(set, DEVEPOLL_ADD, fd));
+	/* Another number, so that the watch stays. */
+	fd = dup(fd);
+	for (n = 0; n < HEADS_PER_FILE && !ret; n++)
+		ret = add_in_process(set, fd, &end, stacks + n * STACK);
+	EXPECT_EQ(-ENOSPC, ret);
+	EXPECT_EQ(half + 1, n);
+	atomic_store(&end, 1);
+	syscall(SYS_futex, &end, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	for (i = 0; i < n; i++)
+		ASSERT_LT(0, wait(NULL));
 	ASSERT_EQ(0, close(set));
 }
 

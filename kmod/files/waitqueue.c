@@ -8,12 +8,28 @@
 #include "core/host.h"
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/person.h"
 #include "core/watch.h"
 #include "files/bucket.h"
 #include "files/waitqueue.h"
 #include "files/wakeup.h"
 
+/**
+ * struct further_wait - an entry of a watch beyond its first
+ * @wait: the entry
+ * @person: B: for whom it counts among the entries of the file
+ */
+struct further_wait {
+	struct dep_wait wait;
+	struct dep_person *person;
+};
+
 static struct kmem_cache *wait_cache;
+
+static struct further_wait *further_of(struct dep_wait *wait)
+{
+	return container_of(wait, struct further_wait, wait);
+}
 
 /* Takes the entry off its wait queue; then no wake function runs for it. */
 static void wait_disarm(struct dep_wait *wait)
@@ -92,34 +108,55 @@ static __always_inline void wait_arm(struct dep_wait *wait,
 	spin_unlock_irq(&head->lock);
 }
 
+/**
+ * struct further_request - a request for one more entry of a watch
+ * @person: for whom it counts
+ * @exempt: they need not leave anything to others
+ * @fresh: an entry that is in no watch, or NULL; taken if all others are used
+ */
+struct further_request {
+	struct dep_person *person;
+	bool exempt;
+	struct dep_wait *fresh;
+};
+
 /*
  * Puts the watch into a wait queue, unless it is there.  If all its entries are
- * in others, it takes @fresh; -EAGAIN if that is NULL.
+ * in others, it takes a fresh one; -EAGAIN if there is none.
  */
 static int watch_wait_on(struct dep_watch *watch, wait_queue_head_t *head,
-			 struct dep_wait **fresh)
+			 struct further_request *request)
 {
 	struct dep_wait *wait, *tail, *spare = NULL;
+	u32 most = DEP_HEADS_PER_FILE, used = 0, own = 0;
 	wait_queue_head_t *other;
-	u32 nr_waits = 0;
 
-	for (wait = &watch->wait; wait; wait = wait->next, nr_waits++) {
+	for (wait = &watch->wait; wait; wait = wait->next) {
 		/* Pairs with the release in watch_wake_last(). */
 		other = smp_load_acquire(&wait->head);
 		if (other == head)
 			return 0;
 		if (!other && !spare)
 			spare = wait;
+		used += !!other;
+		/* The first, which every watch has, counts for nobody. */
+		if (other && wait != &watch->wait)
+			own += further_of(wait)->person == request->person;
 		tail = wait;
 	}
+	if (used >= most ||
+	    (!request->exempt && !dep_person_may_take(own, used, most)))
+		return -ENOSPC;
 	if (!spare) {
-		if (nr_waits >= DEP_HEADS_PER_FILE)
-			return -ENOSPC;
-		if (!*fresh)
+		if (!request->fresh)
 			return -EAGAIN;
-		swap(spare, *fresh);
+		swap(spare, request->fresh);
 		dep_wait_init(spare, dep_watch_wake_further, watch);
+		further_of(spare)->person = dep_person_hold(request->person);
 		tail->next = spare;
+	} else if (spare != &watch->wait) {
+		dep_person_put(further_of(spare)->person);
+		further_of(spare)->person = dep_person_hold(request->person);
 	}
 	wait_arm(spare, head);
 	return 0;
@@ -127,34 +164,37 @@ static int watch_wait_on(struct dep_watch *watch, wait_queue_head_t *head,
 
 /* The same under B, if the watch is in the table. */
 static int arming_wait_on(struct dep_arming *arming, wait_queue_head_t *head,
-			  struct dep_wait **fresh)
+			  struct further_request *request)
 {
 	struct dep_watch *watch = arming->watch;
 	struct dep_bucket *bucket;
 	int err;
 
 	if (likely(!arming->shared))
-		return watch_wait_on(watch, head, fresh);
+		return watch_wait_on(watch, head, request);
 	bucket = dep_watch_bucket(dep_watch_file(watch));
 	spin_lock(&bucket->lock);
-	err = watch_wait_on(watch, head, fresh);
+	err = watch_wait_on(watch, head, request);
 	spin_unlock(&bucket->lock);
 	return err;
 }
 
 /* Its second wait queue, or one that depends on who polls it, as a rule. */
 static noinline int arming_wait_on_more(struct dep_arming *arming,
-					wait_queue_head_t *head)
+					wait_queue_head_t *head,
+					struct further_request *request)
 {
-	struct dep_wait *fresh;
+	struct further_wait *fresh;
 	int err;
 
 	fresh = kmem_cache_alloc(wait_cache, GFP_KERNEL);
 	if (!fresh)
 		return -ENOMEM;
-	err = arming_wait_on(arming, head, &fresh);
-	if (fresh)
+	request->fresh = &fresh->wait;
+	err = arming_wait_on(arming, head, request);
+	if (request->fresh)
 		kmem_cache_free(wait_cache, fresh);
+	request->fresh = NULL;
 	return err;
 }
 
@@ -162,12 +202,19 @@ static noinline int arming_wait_on_more(struct dep_arming *arming,
 static noinline void arming_queue_on(struct dep_arming *arming,
 				     wait_queue_head_t *head)
 {
-	struct dep_wait *none = NULL;
+	struct dep_instance *inst = container_of(arming, struct dep_instance,
+						 arming);
+	struct further_request request = { .person = inst->person };
 	int err;
 
-	err = arming_wait_on(arming, head, &none);
-	if (err == -EAGAIN)
-		err = arming_wait_on_more(arming, head);
+	do {
+		err = arming_wait_on(arming, head, &request);
+		if (err == -EAGAIN)
+			err = arming_wait_on_more(arming, head, &request);
+		if (err != -ENOSPC || request.exempt)
+			break;
+		request.exempt = dep_person_is_exempt();
+	} while (request.exempt);
 	arming->err = err;
 }
 
@@ -254,7 +301,8 @@ void dep_waits_free(struct dep_watch *watch)
 
 	for (wait = watch->wait.next; wait; wait = next) {
 		next = wait->next;
-		kmem_cache_free(wait_cache, wait);
+		dep_person_put(further_of(wait)->person);
+		kmem_cache_free(wait_cache, further_of(wait));
 	}
 }
 
@@ -265,8 +313,9 @@ void dep_waits_free(struct dep_watch *watch)
  */
 int __init dep_waitqueue_init(void)
 {
-	wait_cache = kmem_cache_create("devepoll_wait", sizeof(struct dep_wait),
-				       0, SLAB_ACCOUNT, NULL);
+	wait_cache = kmem_cache_create("devepoll_wait",
+				       sizeof(struct further_wait), 0,
+				       SLAB_ACCOUNT, NULL);
 	return wait_cache ? 0 : -ENOMEM;
 }
 
