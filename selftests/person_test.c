@@ -282,10 +282,10 @@ static int add_polled(uid_t uid, int event, const int *pollers)
 	struct epoll_event add = { .events = EPOLLIN | EPOLLET };
 	int i, ret, set;
 
-	if (setresuid(-1, uid, 0))
+	if (setresuid(uid, uid, 0))
 		return -errno;
 	set = dep_open();
-	if (setresuid(-1, 0, 0) || set < 0)
+	if (setresuid(0, 0, 0) || set < 0)
 		return set < 0 ? set : -errno;
 	ret = dep_epoll_ctl(set, EPOLL_CTL_ADD, event, &add);
 	add.data.fd = set;
