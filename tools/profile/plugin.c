@@ -66,13 +66,19 @@ static void on_end(unsigned int vcpu, void *data)
 static insn_executed *call_of(const struct qemu_plugin_insn *insn)
 {
 	unsigned char bytes[MARK_SIZE];
+	size_t size = qemu_plugin_insn_size(insn);
 
-	if (qemu_plugin_insn_size(insn) != MARK_SIZE)
+	if (size != MARK_SIZE)
 		return on_insn;
 	qemu_plugin_insn_data(insn, bytes, MARK_SIZE);
-	if (!memcmp(bytes, mark_of_begin, MARK_SIZE))
+	switch (mark_of(bytes, size)) {
+	case MARK_BEGIN:
 		return on_begin;
-	return memcmp(bytes, mark_of_end, MARK_SIZE) ? on_insn : on_end;
+	case MARK_END:
+		return on_end;
+	default:
+		return on_insn;
+	}
 }
 
 static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -84,8 +90,8 @@ static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		struct slot *slot = slot_of(qemu_plugin_insn_vaddr(insn));
 
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, call_of(insn), 0,
-						       slot);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, call_of(insn),
+						       CB_NO_REGS, slot);
 	}
 }
 

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A plugin of QEMU that counts, between two marks of a program in the guest
+ * (tools/profile/mark.h), what costs time on a processor: instructions, locked
+ * instructions, system calls, the cache lines that are touched, and how many of
+ * these a model of caches does not find in each of its levels.
+ *
+ * usage: -plugin cycles.so,out=FILE
+ *
+ * At each MARK_RECORD it writes a line of sums to FILE, in the order of
+ * write_record().  The guest has one processor.  Before MARK_START it only looks
+ * for that mark, so a boot costs no more than usual.
+ *
+ * Data are found by their physical address, code by its virtual one.  A round in
+ * which an interrupt came does not count.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../profile/api.h"
+#include "../profile/mark.h"
+#include "cache.h"
+
+#define VISIBLE		__attribute__((visibility("default")))
+
+/* The processor that is modelled: that of a server of today, one core of it. */
+#define L1_SIZE		(32 << 10)
+#define L1_WAYS		8
+#define L2_SIZE		(1 << 20)
+#define L2_WAYS		16
+#define L3_SIZE		(32 << 20)
+#define L3_WAYS		16
+
+/* Keeps lines of code apart from those of data. */
+#define CODE_LINE	(1ULL << 60)
+#define NO_LINE		UINT64_MAX
+
+/* Lines that one round may touch; a power of two. */
+#define SEEN_SLOTS	0x40000
+#define MAX_BYTES	16
+
+VISIBLE int qemu_plugin_version = API_VERSION;
+
+enum kind {
+	KIND_OTHER,
+	KIND_LOCKED,
+	KIND_SYSCALL,
+	KIND_IRET,
+	KIND_MARK,
+};
+
+/* An instruction of the guest, as it was translated. */
+struct insn {
+	uint64_t line;
+	uint8_t kind;
+	uint8_t mark;
+	bool kernel;
+};
+
+struct sums {
+	uint64_t rounds;
+	uint64_t user_insns;
+	uint64_t kernel_insns;
+	uint64_t locked;
+	uint64_t syscalls;
+	/* Different lines of each kind, and those of data that are written */
+	uint64_t kernel_lines;
+	uint64_t user_lines;
+	uint64_t code_lines;
+	uint64_t written_lines;
+	/* What each level of the caches did not have */
+	uint64_t l1_misses;
+	uint64_t l2_misses;
+	uint64_t l3_misses;
+	uint64_t irets;
+};
+
+/* A line that the current round has touched. */
+struct seen {
+	uint64_t line;
+	uint64_t round;
+	bool written;
+};
+
+static struct sums sums, before;
+static struct seen seen[SEEN_SLOTS];
+static uint64_t round_nr;
+static bool counting;
+static uint64_t last_code_line = NO_LINE;
+static struct cache l1_data, l1_code, l2, l3;
+static FILE *out;
+static qemu_plugin_id_t own_id;
+static bool started;
+
+/* Whether this round touches a line for the first time; notes that it does. */
+static struct seen *see(uint64_t line, bool *first)
+{
+	size_t i = line * 0x9e3779b97f4a7c15ULL >> 46;
+
+	while (seen[i].round == round_nr && seen[i].line != line)
+		i = (i + 1) % SEEN_SLOTS;
+	*first = seen[i].round != round_nr;
+	if (*first)
+		seen[i] = (struct seen) { .line = line, .round = round_nr };
+	return &seen[i];
+}
+
+static void follow(struct cache *l1, uint64_t line)
+{
+	if (cache_use(l1, line))
+		return;
+	sums.l1_misses += counting;
+	if (cache_use(&l2, line))
+		return;
+	sums.l2_misses += counting;
+	if (cache_use(&l3, line))
+		return;
+	sums.l3_misses += counting;
+}
+
+static void on_insn(unsigned int vcpu, void *data)
+{
+	const struct insn *insn = data;
+	bool first;
+
+	(void)vcpu;
+	if (insn->line != last_code_line) {
+		last_code_line = insn->line;
+		if (counting) {
+			see(insn->line, &first);
+			sums.code_lines += first;
+		}
+		follow(&l1_code, insn->line);
+	}
+	if (!counting)
+		return;
+	sums.kernel_insns += insn->kernel;
+	sums.user_insns += !insn->kernel;
+	sums.locked += insn->kind == KIND_LOCKED;
+	sums.syscalls += insn->kind == KIND_SYSCALL;
+	sums.irets += insn->kind == KIND_IRET;
+}
+
+static void touch(uint64_t line, bool kernel, bool store)
+{
+	struct seen *it;
+	bool first;
+
+	if (counting) {
+		it = see(line, &first);
+		sums.kernel_lines += first && kernel;
+		sums.user_lines += first && !kernel;
+		sums.written_lines += store && !it->written;
+		it->written |= store;
+	}
+	follow(&l1_data, line);
+}
+
+static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info,
+		      uint64_t vaddr, void *data)
+{
+	struct qemu_plugin_hwaddr *hw = qemu_plugin_get_hwaddr(info, vaddr);
+	uint64_t from, size = 1ULL << qemu_plugin_mem_size_shift(info), line;
+	/* Data of the user that the kernel copies are the user's. */
+	bool kernel = vaddr >> 63, store = qemu_plugin_mem_is_store(info);
+
+	(void)vcpu;
+	(void)data;
+	if (!hw || qemu_plugin_hwaddr_is_io(hw))
+		return;
+	from = qemu_plugin_hwaddr_phys_addr(hw);
+	for (line = from >> LINE_SHIFT;
+	     line <= (from + size - 1) >> LINE_SHIFT; line++)
+		touch(line, kernel, store);
+}
+
+static void write_record(void)
+{
+	fprintf(out, "%llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu\n",
+		(unsigned long long)sums.rounds,
+		(unsigned long long)sums.user_insns,
+		(unsigned long long)sums.kernel_insns,
+		(unsigned long long)sums.locked,
+		(unsigned long long)sums.syscalls,
+		(unsigned long long)sums.kernel_lines,
+		(unsigned long long)sums.user_lines,
+		(unsigned long long)sums.code_lines,
+		(unsigned long long)sums.written_lines,
+		(unsigned long long)sums.l1_misses,
+		(unsigned long long)sums.l2_misses,
+		(unsigned long long)sums.l3_misses);
+	fflush(out);
+	memset(&sums, 0, sizeof(sums));
+}
+
+static void on_mark(unsigned int vcpu, void *data)
+{
+	const struct insn *insn = data;
+
+	(void)vcpu;
+	switch (insn->mark) {
+	case MARK_BEGIN:
+		before = sums;
+		sums.rounds++;
+		round_nr++;
+		counting = true;
+		last_code_line = NO_LINE;
+		break;
+	case MARK_END:
+		counting = false;
+		if (sums.irets != before.irets)
+			sums = before;
+		break;
+	case MARK_RECORD:
+		write_record();
+		break;
+	case MARK_COLD:
+		cache_empty(&l1_data);
+		cache_empty(&l1_code);
+		cache_empty(&l2);
+		last_code_line = NO_LINE;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Of an instruction of x86-64 as far as the counts need it. */
+static enum kind kind_of(const unsigned char *bytes, size_t size)
+{
+	size_t i = 0;
+	bool memory;
+
+	for (; i < size; i++) {
+		if (bytes[i] == 0xf0)
+			return KIND_LOCKED;
+		/* Other prefixes: of segments, sizes and repetition */
+		if (!memchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf2\xf3",
+			    bytes[i], 10))
+			break;
+	}
+	if (i < size && (bytes[i] & 0xf0) == 0x40)
+		i++;
+	if (i + 1 >= size)
+		return i < size && bytes[i] == 0xcf ? KIND_IRET : KIND_OTHER;
+	memory = bytes[i + 1] >> 6 != 3;
+	/* xchg with memory locks without a prefix. */
+	if ((bytes[i] == 0x86 || bytes[i] == 0x87) && memory)
+		return KIND_LOCKED;
+	if (bytes[i] == 0x0f && bytes[i + 1] == 0x05)
+		return KIND_SYSCALL;
+	return bytes[i] == 0xcf ? KIND_IRET : KIND_OTHER;
+}
+
+/* Never freed: the guest may still execute what it has translated. */
+static struct insn *insn_of(const struct qemu_plugin_insn *translated)
+{
+	unsigned char bytes[MAX_BYTES];
+	size_t size = qemu_plugin_insn_size(translated);
+	uint64_t vaddr = qemu_plugin_insn_vaddr(translated);
+	struct insn *insn = malloc(sizeof(*insn));
+
+	if (!insn)
+		abort();
+	if (size > MAX_BYTES)
+		size = MAX_BYTES;
+	qemu_plugin_insn_data(translated, bytes, size);
+	insn->mark = mark_of(bytes, size);
+	insn->kind = insn->mark ? KIND_MARK : kind_of(bytes, size);
+	insn->line = vaddr >> LINE_SHIFT | CODE_LINE;
+	insn->kernel = vaddr >> 63;
+	return insn;
+}
+
+static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t i, n = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	for (i = 0; i < n; i++) {
+		struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, i);
+		struct insn *insn = insn_of(it);
+
+		if (insn->kind == KIND_MARK) {
+			qemu_plugin_register_vcpu_insn_exec_cb(it, on_mark,
+							       CB_NO_REGS,
+							       insn);
+			continue;
+		}
+		qemu_plugin_register_vcpu_insn_exec_cb(it, on_insn, CB_NO_REGS,
+						       insn);
+		qemu_plugin_register_vcpu_mem_cb(it, on_access, CB_NO_REGS,
+						 MEM_RW, NULL);
+	}
+}
+
+static void on_end(qemu_plugin_id_t id, void *data)
+{
+	(void)id;
+	(void)data;
+	fclose(out);
+}
+
+static void follow_all(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translated);
+	qemu_plugin_register_atexit_cb(id, on_end, NULL);
+}
+
+static void on_start(unsigned int vcpu, void *data)
+{
+	(void)vcpu;
+	(void)data;
+	if (started)
+		return;
+	started = true;
+	qemu_plugin_reset(own_id, follow_all);
+}
+
+static void on_translated_early(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t i, n = qemu_plugin_tb_n_insns(tb);
+	unsigned char bytes[MARK_SIZE];
+
+	(void)id;
+	for (i = 0; i < n; i++) {
+		struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, i);
+
+		if (qemu_plugin_insn_size(it) != MARK_SIZE)
+			continue;
+		qemu_plugin_insn_data(it, bytes, MARK_SIZE);
+		if (mark_of(bytes, MARK_SIZE) == MARK_START)
+			qemu_plugin_register_vcpu_insn_exec_cb(it, on_start,
+							       CB_NO_REGS,
+							       NULL);
+	}
+}
+
+/* The argument is out=FILE. */
+VISIBLE int qemu_plugin_install(qemu_plugin_id_t id, const void *info,
+				int argc, char **argv)
+{
+	(void)info;
+	if (argc != 1 || strncmp(argv[0], "out=", 4))
+		return -1;
+	out = fopen(argv[0] + 4, "w");
+	if (!out)
+		return -1;
+	own_id = id;
+	cache_make(&l1_data, L1_SIZE, L1_WAYS);
+	cache_make(&l1_code, L1_SIZE, L1_WAYS);
+	cache_make(&l2, L2_SIZE, L2_WAYS);
+	cache_make(&l3, L3_SIZE, L3_WAYS);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translated_early);
+	qemu_plugin_register_atexit_cb(id, on_end, NULL);
+	return 0;
+}
