@@ -17,6 +17,8 @@
 #include "core/instance.h"
 #include "core/minor.h"
 #include "core/nest.h"
+#include "core/holds.h"
+#include "core/readers.h"
 #include "core/relay.h"
 #include "core/stats.h"
 #include "device.h"
@@ -84,6 +86,7 @@ static int device_release(struct inode *inode, struct file *file)
 	dep_area_free(inst);
 	dep_stats_leave(inst);
 	dep_relay_leave(inst);
+	dep_readers_free(inst);
 	dep_ring_free(inst);
 	dep_instance_free(inst);
 	return 0;
@@ -129,6 +132,14 @@ static int devpoll_mmap(struct file *file, struct vm_area_struct *vma)
 	return dep_area_map_slots(file->private_data, vma);
 }
 
+static long device_step_back(struct dep_instance *inst)
+{
+	if (READ_ONCE(inst->classic))
+		return -EBUSY;
+	dep_reader_steps_back(inst);
+	return 0;
+}
+
 static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 					unsigned long arg)
 {
@@ -149,6 +160,8 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 		ret = dep_busy_params_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
 		ret = dep_reopen(file, arg);
+	if (ret == -ENOTTY && cmd == DEVEPOLL_STEP_BACK)
+		ret = device_step_back(file->private_data);
 	return ret;
 }
 
@@ -171,6 +184,7 @@ static bool fadvise_takes(unsigned int request, loff_t offset, loff_t len)
 	case EP_ALLOC:
 		return offset == (int)offset;
 	case EP_FREE:
+	case DEVEPOLL_STEP_BACK:
 		return !offset;
 	}
 	return true;
@@ -182,7 +196,8 @@ static noinline int device_fadvise_other(struct file *file, loff_t offset,
 {
 	if (_IOC_TYPE(advice) != EP_IOC_MAGIC || !dep_access_by_fadvise())
 		return generic_fadvise(file, offset, len, advice);
-	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE)
+	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE &&
+	    advice != DEVEPOLL_STEP_BACK)
 		return -EINVAL;
 	if (!fadvise_takes(advice, offset, len))
 		return -EINVAL;
@@ -258,9 +273,11 @@ static const char *device_interface(const struct dep_instance *inst)
 
 static void device_show_fdinfo(struct seq_file *seq, struct file *file)
 {
-	seq_printf(seq, "interface:\t%s\n",
-		   device_interface(file->private_data));
-	dep_stats_show(file->private_data, seq);
+	struct dep_instance *inst = file->private_data;
+
+	seq_printf(seq, "interface:\t%s\n", device_interface(inst));
+	dep_readers_show(inst, seq);
+	dep_stats_show(inst, seq);
 }
 
 static __poll_t device_poll(struct file *file, poll_table *table)

@@ -113,9 +113,11 @@ int devepoll_events_refill(struct devepoll_consumer *consumer, int64_t timeout)
 	int ret;
 
 	consumer->next = consumer->end;
+	args.flags |= DEVEPOLL_WAIT_SPARE;
 	do {
 		/* First: what comes meanwhile is for the next request. */
 		__atomic_store_n(ask, 0, __ATOMIC_SEQ_CST);
+		args.spare = consumer->spare;
 		ret = devepoll_entry_request(consumer->fd, DEVEPOLL_RING_WAIT,
 					     &args);
 		if (ret < 0 && ret != -EINTR)

@@ -220,10 +220,23 @@ TEST_F(closed, is_asked_for_by_each_change)
 	ASSERT_EQ(0, close(self->fds[0]));
 	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, self->fds[0], 0));
 
-	ASSERT_EQ(0, eset_add(&self->set, event, EPOLLIN));
+	ASSERT_EQ(0, add_told(&self->set, event, EPOLLIN));
+	ASSERT_EQ(0, eset_mod(&self->set, event, EPOLLIN));
 	ASSERT_EQ(0, change_told(&self->set, DEVEPOLL_MOD, event, EPOLLIN));
 	ASSERT_EQ(0, close(event));
 	EXPECT_EQ(DEVEPOLL_CLOSED, eset_wait_one(&self->set, event, 0));
+}
+
+/* Nobody knows who has an event of it. */
+TEST_F(closed, is_not_asked_for_later)
+{
+	int event = eventfd_new();
+
+	ASSERT_EQ(0, eset_add(&self->set, event, EPOLLIN));
+	EXPECT_EQ(-EINVAL, change_told(&self->set, DEVEPOLL_MOD, event,
+				       EPOLLIN));
+	ASSERT_EQ(0, close(event));
+	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->set, event, 0));
 }
 
 TEST_F(closed, is_told_to_every_set_that_asked)
@@ -335,8 +348,11 @@ static long free_what_is_closed(void *arg)
 			return n;
 		for (i = 0; i < n; i++) {
 			object = out[i].data.ptr;
-			if (!(out[i].events & DEVEPOLL_CLOSED))
+			if (!(out[i].events & DEVEPOLL_CLOSED)) {
+				if (atomic_load(&object->told))
+					return -ESTALE;
 				continue;
+			}
 			if (atomic_fetch_add(&object->told, 1))
 				return -EEXIST;
 			atomic_fetch_add(&freer->told, 1);

@@ -311,7 +311,7 @@ TEST_F(more, tells_flags_of_a_change)
 	EXPECT_TRUE(tells(&self->set, self->event, "revents:4"));
 	EXPECT_TRUE(tells(&self->set, self->event, "trust"));
 	EXPECT_FALSE(tells(&self->set, self->event, "closed"));
-	change.op = DEVEPOLL_MOD;
+	ASSERT_EQ(0, eset_del(&self->set, self->event));
 	change.flags = DEVEPOLL_TELL_CLOSED;
 	ASSERT_EQ(0, dep_change(self->set.fd, &change));
 	EXPECT_FALSE(tells(&self->set, self->event, "trust"));

@@ -165,6 +165,18 @@ static inline int ring_wait_min(struct ring *ring, int ms, uint32_t min)
 	return dep_request(ring->set.fd, DEVEPOLL_RING_WAIT, &args);
 }
 
+/* The same by a consumer, which names the slot set that it owns. */
+static inline int consumer_wait(const struct consumer *c, int ms)
+{
+	struct devepoll_ring_wait_args args = {
+		.timeout = ms < 0 ? -1 : (int64_t)ms * NSEC_PER_MSEC,
+		.flags = DEVEPOLL_WAIT_SPARE,
+		.spare = c->spare,
+	};
+
+	return dep_request(c->ring->set.fd, DEVEPOLL_RING_WAIT, &args);
+}
+
 static inline int ring_wait(struct ring *ring, int ms)
 {
 	return ring_wait_min(ring, ms, 0);

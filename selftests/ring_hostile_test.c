@@ -133,7 +133,8 @@ static void use_ring(struct ring *ring, int *events, uint64_t *state)
 		eset_mod(&ring->set, fd, EPOLLIN);
 		break;
 	case 3:
-		ring_ctl(ring, DEVEPOLL_MOD, fd, EPOLLIN | EPOLLET,
+		eset_del(&ring->set, fd);
+		ring_ctl(ring, DEVEPOLL_ADD, fd, EPOLLIN | EPOLLET,
 			 DEVEPOLL_TRUST | DEVEPOLL_TELL_CLOSED, fd);
 		break;
 	case 4:
@@ -151,6 +152,11 @@ static void use_ring(struct ring *ring, int *events, uint64_t *state)
 	case 8:
 		eset_del(&ring->set, fd);
 		ring_add(ring, fd, EPOLLIN);
+		break;
+	case 9:
+		/* Whoever's slot set that is. */
+		consumer_wait(&(struct consumer){ .ring = ring,
+						  .spare = r & 3 }, 0);
 		break;
 	default:
 		eventfd_post(fd);

@@ -175,7 +175,7 @@ TEST_F(ring_list, has_a_close_from_before_the_ring)
 			ASSERT_EQ(EPOLLIN, consumer_take_one(&c, event));
 			ASSERT_EQ(!i, c.ask);
 		}
-		ASSERT_EQ(1, ring_wait(&ring, 0)) TH_LOG("after %d", n);
+		ASSERT_EQ(1, consumer_wait(&c, 0)) TH_LOG("after %d", n);
 		ASSERT_EQ(1, consumer_take(&c));
 		EXPECT_EQ(DEVEPOLL_CLOSED, c.out[0].events);
 		EXPECT_EQ(77, c.out[0].data);
@@ -201,7 +201,7 @@ TEST_F(ring_list, gives_the_charge_of_a_close_back)
 		closed.fd = eventfd_new();
 		ret = dep_change(self->ring.set.fd, &closed);
 		close(closed.fd);
-		if (!ret && ring_wait(&self->ring, 0) != 1)
+		if (!ret && consumer_wait(&self->me, 0) != 1)
 			ret = -ENOMSG;
 		if (!ret && consumer_take(&self->me) != 1)
 			ret = -ENODATA;

@@ -153,7 +153,7 @@ TEST_F(ring_refuse, arguments_of_another_size)
 TEST_F(ring_refuse, bad_waits)
 {
 	static const struct devepoll_ring_wait_args bad[] = {
-		{ .flags = 2 }, { .flags = 1U << 31 }, { .reserved = 1 },
+		{ .flags = 2 }, { .flags = 1U << 31 }, { .spare = 1 },
 		{ .min_events = SLOTS + 1 }, { .sigsetsize = 8 },
 		{ .sigmask = 4096, .sigsetsize = 4 }, { .sigmask = 4096 },
 	};

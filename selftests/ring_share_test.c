@@ -70,7 +70,8 @@ TEST_F(ring, wakes_who_sleeps_in_another_wait)
 /* Closes a number, which the ring reports with this data. */
 static int close_and_tell(struct ring *ring, int fd, uint64_t data)
 {
-	int err = ring_ctl(ring, DEVEPOLL_MOD, fd, EPOLLIN | EPOLLET,
+	int err = eset_del(&ring->set, fd) ?:
+		  ring_ctl(ring, DEVEPOLL_ADD, fd, EPOLLIN | EPOLLET,
 			   DEVEPOLL_TRUST | DEVEPOLL_TELL_CLOSED, data);
 
 	return err ?: close(fd) ? -errno : 0;
@@ -81,12 +82,12 @@ TEST_F(ring, reports_a_close_once)
 	ASSERT_EQ(0, close_and_tell(&self->ring, self->event, 77));
 	EXPECT_EQ(0, consumer_take(&self->me));
 	ASSERT_TRUE(self->me.ask);
-	ASSERT_EQ(1, ring_wait(&self->ring, 0));
-	ASSERT_EQ(1, ring_wait(&self->ring, 0));
+	ASSERT_EQ(1, consumer_wait(&self->me, 0));
+	ASSERT_EQ(1, consumer_wait(&self->me, 0));
 	ASSERT_EQ(1, consumer_take(&self->me));
 	EXPECT_EQ(DEVEPOLL_CLOSED, self->me.out[0].events);
 	EXPECT_EQ(77, self->me.out[0].data);
-	EXPECT_EQ(0, ring_wait(&self->ring, 0));
+	EXPECT_EQ(0, consumer_wait(&self->me, 0));
 	EXPECT_EQ(0, consumer_take(&self->me));
 	EXPECT_EQ(0, eset_drain(&self->ring.set));
 }
@@ -96,7 +97,7 @@ TEST_F(ring, lets_other_waits_take_a_close)
 	struct devepoll_event out[2];
 
 	ASSERT_EQ(0, close_and_tell(&self->ring, self->event, 77));
-	ASSERT_EQ(1, ring_wait(&self->ring, 0));
+	ASSERT_EQ(1, consumer_wait(&self->me, 0));
 	ASSERT_EQ(1, dep_wait(self->ring.set.fd, out, 2, 0));
 	EXPECT_EQ(DEVEPOLL_CLOSED, out[0].events);
 	EXPECT_EQ(0, consumer_take(&self->me));
@@ -107,7 +108,7 @@ TEST_F(ring, lets_other_waits_take_a_close)
 TEST_F(ring, goes_with_a_close_in_it)
 {
 	ASSERT_EQ(0, close_and_tell(&self->ring, self->event, 77));
-	ASSERT_EQ(1, ring_wait(&self->ring, 0));
+	ASSERT_EQ(1, consumer_wait(&self->me, 0));
 }
 
 /*

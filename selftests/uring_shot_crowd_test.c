@@ -119,27 +119,4 @@ TEST_F(uring_shot, loses_no_one_shot_event_in_a_crowded_ring)
 				      harvests));
 }
 
-TEST_F(uring_shot, loses_no_last_event_in_a_crowded_ring)
-{
-	const struct devepoll_change change = {
-		.op = DEVEPOLL_ADD,
-		.flags = DEVEPOLL_TELL_CLOSED,
-		.fd = eventfd_new(),
-		.events = EPOLLIN,
-		.data = 43,
-	};
-	uint64_t harvests;
-
-	NEEDS_CROWD();
-	ASSERT_EQ(0, dep_change(self->set, &change));
-	GIVE(0);
-	ASSERT_EQ(0, shoot(&self->ring, self->set, &self->args));
-	ASSERT_TRUE(ring_waits(&self->ring));
-	ASSERT_EQ(0, crowd(&self->ring));
-	harvests = count_harvests(self->set);
-	ASSERT_EQ(0, close(change.fd));
-	EXPECT_EQ(1, shoot_into_crowd(&self->ring, &self->buffers, self->set,
-				      harvests));
-}
-
 TEST_HARNESS_MAIN

@@ -43,6 +43,28 @@ TEST_F(uring, takes_what_is_ready_as_epoll_has_it)
 	EXPECT_EQ(EPOLLIN, out[0].events);
 }
 
+/* Nobody knows when a program has dealt with the events of a completion. */
+TEST_F(uring, refuses_a_set_whose_fds_report_their_close)
+{
+	struct devepoll_wait_args args = wait_args(self->out, 2, 0);
+	struct devepoll_change change = {
+		.op = DEVEPOLL_ADD,
+		.flags = DEVEPOLL_TELL_CLOSED,
+		.fd = eventfd_new(),
+		.events = EPOLLIN,
+		.data = 43,
+	};
+
+	ASSERT_EQ(0, dep_change(self->set, &change));
+	EXPECT_EQ(-EOPNOTSUPP, ring_call(&self->ring, self->set, DEVEPOLL_WAIT,
+					 &args));
+	ASSERT_EQ(0, close(change.fd));
+	EXPECT_EQ(-EOPNOTSUPP, ring_call(&self->ring, self->set, DEVEPOLL_WAIT,
+					 &args));
+	ASSERT_EQ(1, dep_wait(self->set, self->out, 2, 0));
+	EXPECT_EQ(DEVEPOLL_CLOSED, self->out[0].events);
+}
+
 TEST_F(uring, puts_events_into_the_mapping)
 {
 	struct devepoll_wait_args args = {

@@ -51,12 +51,15 @@ static inline u16 dep_events_settled(u16 events)
 #define DEP_MODE_POLL		0x80U
 /* Of a change with DEP_MODE_EXCLUSIVE: it has unknown bits, and is refused. */
 #define DEP_MODE_ODD		0x100U
+/* Who may have an event of it is known: struct dep_told. */
+#define DEP_MODE_HELD		0x200U
 #define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
 				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
 				 DEP_MODE_KEEP | DEP_MODE_NEST | \
-				 DEP_MODE_RING | DEP_MODE_POLL)
+				 DEP_MODE_RING | DEP_MODE_POLL | DEP_MODE_HELD)
 /* What is so because of the file or the set, whatever a change asks for. */
-#define DEP_MODE_OF_FILE	(DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING)
+#define DEP_MODE_OF_FILE	(DEP_MODE_KEEP | DEP_MODE_NEST | \
+				 DEP_MODE_RING | DEP_MODE_HELD)
 #define DEP_MODE_EDGE		((__force u32)EPOLLET)
 #define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
 #define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)

@@ -21,6 +21,7 @@
 static_assert(sizeof(struct dep_host) <= 184 || sizeof(spinlock_t) > 4);
 
 static struct kmem_cache *item_cache;
+static struct kmem_cache *told_cache;
 static struct kmem_cache *host_cache;
 
 /*
@@ -33,6 +34,13 @@ static void item_construct(void *memory)
 	struct dep_lone *lone = memory;
 
 	*lone = (struct dep_lone) {};
+}
+
+static void told_construct(void *memory)
+{
+	struct dep_told *told = memory;
+
+	*told = (struct dep_told) {};
 }
 
 static void host_construct(void *memory)
@@ -108,16 +116,22 @@ struct dep_item *dep_host_refill(struct dep_instance *inst)
 
 /**
  * dep_host_new_lone() - allocate an item without a host
+ * @told: it gets DEP_MODE_HELD
  *
  * Context: process; may sleep for memory.
  * Return: the item, of which little is set, or NULL.
  */
-struct dep_item *dep_host_new_lone(void)
+struct dep_item *dep_host_new_lone(bool told)
 {
-	struct dep_lone *lone = kmem_cache_alloc(item_cache, GFP_KERNEL);
+	struct dep_lone *lone = kmem_cache_alloc(told ? told_cache : item_cache,
+						 GFP_KERNEL);
 
 	if (!lone)
 		return NULL;
+	if (told) {
+		container_of(lone, struct dep_told, lone)->first = U64_MAX;
+		container_of(lone, struct dep_told, lone)->last = 0;
+	}
 	lone->watch = NULL;
 	lone->peer = NULL;
 	lone->extra = NULL;
@@ -196,6 +210,13 @@ static void item_end(struct dep_item *item)
 		extra->retire(extra);
 }
 
+/* Frees the memory of an item without a host. */
+static void lone_free(struct dep_item *item)
+{
+	kmem_cache_free(item->mode & DEP_MODE_HELD ? told_cache : item_cache,
+			dep_lone_of(item));
+}
+
 /**
  * dep_item_free() - free an item
  * @item: unhooked and on no watch; it was uncharged when it was unhooked
@@ -206,7 +227,7 @@ void dep_item_free(struct dep_item *item)
 {
 	item_end(item);
 	if (unlikely(!dep_item_hosted(item)))
-		kmem_cache_free(item_cache, dep_lone_of(item));
+		lone_free(item);
 	else if (host_goes(item))
 		kmem_cache_free(host_cache, dep_host_of(item));
 }
@@ -224,7 +245,7 @@ void dep_item_recycle(struct dep_item *item)
 
 	item_end(item);
 	if (unlikely(!dep_item_hosted(item))) {
-		kmem_cache_free(item_cache, dep_lone_of(item));
+		lone_free(item);
 		return;
 	}
 	if (unlikely(!host_goes(item)))
@@ -264,7 +285,7 @@ void dep_item_free_several(struct dep_instance *inst, struct dep_item *first)
 		next = item->stashed;
 		item_end(item);
 		if (unlikely(!dep_item_hosted(item))) {
-			kmem_cache_free(item_cache, dep_lone_of(item));
+			lone_free(item);
 		} else if (host_goes(item)) {
 			item->stashed = hosts;
 			hosts = item;
@@ -331,7 +352,9 @@ int __init dep_host_cache_init(void)
 				       0, SLAB_ACCOUNT, item_construct);
 	host_cache = kmem_cache_create("devepoll_host", sizeof(struct dep_host),
 				       0, SLAB_ACCOUNT, host_construct);
-	if (item_cache && host_cache)
+	told_cache = kmem_cache_create("devepoll_told", sizeof(struct dep_told),
+				       0, SLAB_ACCOUNT, told_construct);
+	if (item_cache && host_cache && told_cache)
 		return 0;
 	dep_host_cache_exit();
 	return -ENOMEM;
@@ -344,4 +367,5 @@ void dep_host_cache_exit(void)
 {
 	kmem_cache_destroy(host_cache);
 	kmem_cache_destroy(item_cache);
+	kmem_cache_destroy(told_cache);
 }

@@ -100,7 +100,7 @@ static inline void dep_host_share(struct dep_watch *watch)
 }
 
 struct dep_item *dep_host_refill(struct dep_instance *inst);
-struct dep_item *dep_host_new_lone(void);
+struct dep_item *dep_host_new_lone(bool told);
 void dep_item_free(struct dep_item *item);
 void dep_item_recycle(struct dep_item *item);
 void dep_item_free_several(struct dep_instance *inst, struct dep_item *first);

@@ -111,9 +111,10 @@
  *	buried		in the interest list of /dev/poll (L), off its watch, on
  *			the ready list again after each report; M keeps it,
  *			since no close of its file can remove it any more
- *	closed		off its watch, on the ready list for its last event;
- *			the instance owns it, and whoever takes it off the list
- *			(L) frees it: a waiter, or the close of the instance
+ *	closed		off its watch, on the ready list for its last event, or
+ *			held back for a reader (holds.c); the instance owns it,
+ *			and whoever takes it off the ready list (L) frees it: a
+ *			waiter, or the close of the instance
  *
  * The siginfo of an item:
  *	idle		in no list
@@ -217,6 +218,12 @@
  * may still have the instance.  It takes itself out there (L, R), or waits for
  * the relay that serves it: dep_instance.serving counts the relays that do,
  * since there may be several.
+ *
+ * The readers of a set (readers.h) are made with its first fd that reports its
+ * close, and freed in that ->release, after the work that looks for those that
+ * have ended was cancelled; no item is left then, so none is held back.  A
+ * struct dep_reader is owned by the tree that it is in (L) or, in none, by
+ * dep_readers.spare or .idle, or by whoever took it out.
  *
  * Nothing here is walked under RCU.  Only siginfos are freed by it, for the
  * reason given below.
@@ -374,6 +381,8 @@
  *	held for its first use, it may become none again; read without a lock
  * @settled: M: a set of the extended interface, now and for ever; read without
  *	a lock, with acquire
+ * @plain: M: @settled, and there are no @readers; read without a lock, with
+ *	acquire
  * @devpoll: M, but for 0, a set of /dev/epoll, which is const: enum
  *	dep_devpoll of that face; read without a lock
  * @classic: M: a set of 2001, now and for ever; read without a lock
@@ -386,6 +395,8 @@
  * @has_spare_owners: L, read without it: some are there that had items
  * @wants_owner: L, read with M: there is no room for a further one
  * @living: an owner of items that was found alive
+ * @readers: M+L, once it is there const: who may have events of fds that report
+ *	their close, or NULL without such fds; read without a lock
  * @busy: busy polling of network devices
  * @stats: the counters of the set
  * @file: const: the open that made it, and whose ->release ends it
@@ -445,6 +456,7 @@ struct dep_instance {
 	struct dep_turns turns;
 	bool extended;
 	bool settled;
+	bool plain;
 	u8 devpoll;
 	bool classic;
 	struct dep_onesig *onesig;
@@ -454,6 +466,7 @@ struct dep_instance {
 	bool has_spare_owners;
 	bool wants_owner;
 	struct dep_living living;
+	struct dep_readers *readers;
 	struct dep_busy busy;
 	struct dep_stats stats;
 	struct file *file;

@@ -138,37 +138,6 @@ bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf)
 }
 
 /**
- * dep_item_close() - keep an item until its last event has been taken
- * @item: unhooked and on no watch; its instance is locked
- *
- * The item belongs to the instance from now on.  It is charged again: a program
- * that takes no events must not make the list grow for ever.
- *
- * Return: memory that the item does not need while it waits, which may be long,
- * for dep_fdmap_free_leaf() once L is released; or NULL.
- */
-struct dep_leaf *dep_item_close(struct dep_item *item)
-{
-	struct dep_instance *inst = item->inst;
-	struct dep_leaf *leaf = item->cut ? item->leaf : NULL;
-	bool idle = !dep_instance_has_work(inst);
-	u32 listed = inst->nr_ready;
-
-	lockdep_assert_held(&inst->lock);
-	/* The item's charge does not cover this memory. */
-	item->cut = false;
-	percpu_counter_add(&inst->user->epoll_watches, dep_item_charge(item));
-	WRITE_ONCE(item->mode, item->mode | DEP_MODE_CLOSED);
-	item->watched = DEP_WATCHED_NOT;
-	dep_item_list_told(item);
-	/* One file may close in thousands of sets. */
-	dep_instance_owe(inst, idle, listed);
-	if (inst->polled)
-		dep_instance_wake_pollers(inst, 0);
-	return leaf;
-}
-
-/**
  * dep_item_bury() - keep an item in its set without its file
  * @item: hooked and on no watch; its instance is locked
  *

@@ -141,6 +141,19 @@ struct dep_lone {
 };
 
 /**
+ * struct dep_told - an item that reports its close: with DEP_MODE_HELD
+ * @lone: the item
+ * @first: L: the least number of those that were handed an event of it:
+ *	dep_hold.clock; U64_MAX if there are none
+ * @last: L: the largest of them, or 0
+ */
+struct dep_told {
+	struct dep_lone lone;
+	u64 first;
+	u64 last;
+};
+
+/**
  * dep_lone_of() - what an item without a host has besides
  * @item: an item without dep_item.hosted
  *
@@ -364,7 +377,6 @@ static inline s64 dep_item_charge(const struct dep_item *item)
 
 int dep_item_hook(struct dep_item *item, bool alone);
 bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf);
-struct dep_leaf *dep_item_close(struct dep_item *item);
 void dep_item_bury(struct dep_item *item);
 void dep_item_post(struct dep_item *item, u16 events, bool taking);
 bool dep_item_is_open(const struct dep_instance *inst,

@@ -223,6 +223,18 @@
  */
 #define DEP_READER_CHECK_NS	(10 * NSEC_PER_MSEC)
 
+/*
+ * While a closed item is held back, it is checked whether readers have ended:
+ * first after DEP_READERS_SOON, and then each time after twice as long, up to
+ * DEP_READERS_PAUSE, in jiffies; DEP_READERS_LOOKED of them at a time.
+ */
+#define DEP_READERS_SOON	(HZ / 20)
+#define DEP_READERS_PAUSE	(10 * HZ)
+#define DEP_READERS_LOOKED	256
+
+/* Readers that hold something back, as fdinfo shows them. */
+#define DEP_READERS_SHOWN	16
+
 /* The parameters of these names. */
 extern unsigned int dep_max_fds;
 extern unsigned long dep_max_user_watches;

@@ -18,13 +18,13 @@
 
 /* Takes the memory of an item. */
 static __always_inline struct dep_item *
-dep_newitem_take(struct dep_instance *inst, bool hosted)
+dep_newitem_take(struct dep_instance *inst, bool hosted, bool told)
 {
 	struct dep_item *item;
 
 	lockdep_assert_held(&inst->mtx);
 	if (unlikely(!hosted))
-		return dep_host_new_lone();
+		return dep_host_new_lone(told);
 	item = inst->stash;
 	if (unlikely(!item))
 		return dep_host_refill(inst);
@@ -40,6 +40,7 @@ dep_newitem_take(struct dep_instance *inst, bool hosted)
  * @events: the events asked for
  * @hosted: it gets a host: the file seems to have no watch, and the number has
  *	no item; it is no set, and the sink keeps nothing beside it
+ * @told: not @hosted, and the caller gives it DEP_MODE_HELD
  *
  * Context: process, dep_instance.mtx held.
  * Return: the item, owned by the caller and not hooked; or an ERR_PTR:
@@ -48,7 +49,7 @@ dep_newitem_take(struct dep_instance *inst, bool hosted)
  */
 static __always_inline struct dep_item *
 dep_item_new(struct dep_instance *inst, struct file *file, int fd, u16 events,
-	     bool hosted)
+	     bool hosted, bool told)
 {
 	struct percpu_counter *watches = &inst->user->epoll_watches;
 	long most = min_t(unsigned long, LONG_MAX,
@@ -58,7 +59,7 @@ dep_item_new(struct dep_instance *inst, struct file *file, int fd, u16 events,
 	/* Such a counter is read without its lock, by epoll as well. */
 	if (data_race(percpu_counter_compare(watches, most)) >= 0)
 		return ERR_PTR(-ENOSPC);
-	item = dep_newitem_take(inst, hosted);
+	item = dep_newitem_take(inst, hosted, told);
 	if (unlikely(!item))
 		return ERR_PTR(-ENOMEM);
 	percpu_counter_inc(watches);

@@ -101,6 +101,7 @@ struct dep_area {
  * @items: L: the item of each of its slots, or NULL if it was withdrawn
  * @slots: const: all sets, in the kernel's address space
  * @nr_sets: const: how many
+ * @plain_sets: L: the same; 0 once fds report their close
  * @room: const: slots of one set
  * @stride: const: bytes from one set to the next
  * @told: L: closed items whose last event is in a slot, by dep_item.ready
@@ -116,6 +117,7 @@ struct dep_ring {
 	struct dep_item **items;
 	void *slots;
 	u32 nr_sets;
+	u32 plain_sets;
 	u32 room;
 	u32 stride;
 	struct list_head told;

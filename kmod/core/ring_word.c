@@ -5,6 +5,8 @@
  */
 #include <linux/devepoll.h>
 
+#include "core/holds.h"
+#include "core/readers.h"
 #include "core/ring_word.h"
 
 /**
@@ -40,4 +42,18 @@ void dep_ring_flag(struct dep_instance *inst)
 		WRITE_ONCE(ring->expected, seen);
 	else
 		dep_ring_taken(inst, seen);
+}
+
+/**
+ * dep_ring_switch_held() - dep_ring_switch() where fds report their close
+ * @inst: the instance, locked
+ * @to: the set that the program has given back
+ */
+void dep_ring_switch_held(struct dep_instance *inst, u32 to)
+{
+	const struct dep_ring *ring = inst->ring;
+
+	if (inst->readers && inst->readers->sets)
+		dep_reader_switch(inst, ((void *)ring->set - ring->slots) /
+					ring->stride, to);
 }

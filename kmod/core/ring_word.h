@@ -13,6 +13,7 @@
 
 void dep_ring_taken(struct dep_instance *inst, u64 seen);
 void dep_ring_flag(struct dep_instance *inst);
+void dep_ring_switch_held(struct dep_instance *inst, u32 to);
 
 /**
  * dep_ring_load() - read the word
@@ -43,10 +44,13 @@ static __always_inline u64 dep_ring_switch(struct dep_instance *inst,
 	u32 nr = seen >> DEVEPOLL_RING_SET_SHIFT;
 
 	lockdep_assert_held(&inst->lock);
-	/* A program that gives an invalid set loses its events. */
-	if (unlikely(nr >= ring->nr_sets)) {
-		nr = 0;
-		seen &= DEVEPOLL_RING_ASK;
+	if (unlikely(nr >= ring->plain_sets)) {
+		/* A program that gives an invalid set loses its events. */
+		if (nr >= ring->nr_sets) {
+			nr = 0;
+			seen &= DEVEPOLL_RING_ASK;
+		}
+		dep_ring_switch_held(inst, nr);
 	}
 	nr = array_index_nospec(nr, ring->nr_sets);
 	ring->set = ring->slots + (size_t)nr * ring->stride;
@@ -182,7 +186,7 @@ static __always_inline bool dep_ring_post_first(struct dep_instance *inst,
 						struct dep_item *item,
 						u16 events)
 {
-	const u32 modes = DEP_MODE_TRUST | DEP_MODE_ONESHOT;
+	const u32 modes = DEP_MODE_TRUST | DEP_MODE_ONESHOT | DEP_MODE_HELD;
 	struct dep_ring *ring = inst->ring;
 	u64 seen = dep_ring_load(ring), expected = ring->expected;
 	bool done;

@@ -27,6 +27,7 @@
 #include "core/late.h"
 #include "core/limits.h"
 #include "core/pending.h"
+#include "core/readers.h"
 #include "core/relay.h"
 #include "core/service.h"
 #include "core/waiter.h"
@@ -119,8 +120,12 @@ static void relay_serve(struct dep_instance *inst)
 	bool polled;
 
 	spin_lock_irqsave(&inst->lock, flags);
-	if (inst->owed && dep_instance_has_work(inst))
-		dep_instance_wake(inst);
+	if (inst->owed) {
+		if (inst->readers)
+			dep_readers_list_freed(inst);
+		if (dep_instance_has_work(inst))
+			dep_instance_wake(inst);
+	}
 	inst->owed = false;
 	/* An event from now on adds the set again. */
 	inst->relay = NULL;

@@ -57,6 +57,7 @@ static fmode_t request_mode(unsigned int cmd)
 	case DP_SOLARIS_POLL:
 	case DP_SOLARIS_PPOLL:
 	case DP_SOLARIS_ISPOLLED:
+	case DEVEPOLL_STEP_BACK:
 		return FMODE_READ;
 	}
 	return request_mode_sized(cmd);

@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 
 #include "core/instance.h"
+#include "core/holds.h"
 #include "faces/bind.h"
 #include "set/ready.h"
 #include "sinks/pages.h"
@@ -43,6 +44,9 @@ void dep_bind_decide(struct dep_instance *inst, bool used)
 	if (used) {
 		/* Pairs with dep_bind_is_settled(). */
 		smp_store_release(&inst->settled, true);
+		/* M is held, under which readers come. */
+		if (!inst->readers)
+			smp_store_release(&inst->plain, true);
 		return;
 	}
 	spin_lock_irq(&inst->lock);
@@ -51,6 +55,21 @@ void dep_bind_decide(struct dep_instance *inst, bool used)
 	inst->room = 0;
 	WRITE_ONCE(inst->extended, false);
 	spin_unlock_irq(&inst->lock);
+}
+
+/**
+ * dep_bind_for_reader() - the rare half of dep_bind_for_wait()
+ * @inst: the instance
+ *
+ * Context: process; sleeps.
+ * Return: as dep_bind_for_wait().
+ */
+int dep_bind_for_reader(struct dep_instance *inst)
+{
+	if (!dep_bind_is_settled(inst))
+		return dep_bind_settle(inst);
+	dep_reader_back(inst);
+	return 0;
 }
 
 /**

@@ -14,6 +14,7 @@
 int dep_bind_first(struct dep_instance *inst);
 void dep_bind_decide(struct dep_instance *inst, bool used);
 int dep_bind_settle(struct dep_instance *inst);
+int dep_bind_for_reader(struct dep_instance *inst);
 
 /**
  * dep_bind_begin() - begin a use of a set by the extended interface
@@ -63,10 +64,24 @@ static inline bool dep_bind_is_settled(const struct dep_instance *inst)
 }
 
 /**
+ * dep_bind_is_plain() - is there nothing to be done before a wait?
+ * @inst: the instance
+ *
+ * Return: true if dep_bind_is_settled(), and no fd reports its close; a caller
+ * that has an event of such an fd in use sees that there is one.
+ */
+static inline bool dep_bind_is_plain(const struct dep_instance *inst)
+{
+	/* Pairs with the release in dep_bind_decide(). */
+	return smp_load_acquire(&inst->plain);
+}
+
+/**
  * dep_bind_for_wait() - make a set one of the extended interface, to wait on it
  * @inst: the instance
  *
- * To be called after all other checks that may refuse the wait.
+ * To be called after all other checks that may refuse the wait.  The caller has
+ * come back for more: see dep_reader_back().
  *
  * Context: process; sleeps.
  * Return: 0;
@@ -75,7 +90,7 @@ static inline bool dep_bind_is_settled(const struct dep_instance *inst)
  */
 static inline int dep_bind_for_wait(struct dep_instance *inst)
 {
-	return likely(dep_bind_is_settled(inst)) ? 0 : dep_bind_settle(inst);
+	return likely(dep_bind_is_plain(inst)) ? 0 : dep_bind_for_reader(inst);
 }
 
 /**

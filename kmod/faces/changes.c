@@ -42,6 +42,9 @@ static __always_inline int change_apply(struct dep_instance *inst,
 	mode = (from->events & DEP_CHANGE_MODES) | from->flags;
 	if (dep_change_check_mode(inst, mode))
 		return -EINVAL;
+	if (likely(from->op == DEVEPOLL_ADD) && mode & DEP_MODE_TELL_CLOSED)
+		return dep_interest_add_told(inst, from->fd, events, mode,
+					     from->data);
 	if (likely(from->op == DEVEPOLL_ADD))
 		return dep_interest_add_fd(inst, from->fd, events, mode,
 					   from->data);

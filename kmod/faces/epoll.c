@@ -22,7 +22,7 @@
 #include "set/interest.h"
 #include "sinks/results.h"
 
-/* The wait if this may be the first use of the set. */
+/* The wait if this may be the first use of the set, or fds report closes. */
 static noinline int wait_unsettled(struct dep_instance *inst,
 				   struct epoll_event __user *to, u32 max,
 				   int timeout_ms)
@@ -55,7 +55,7 @@ int dep_epoll_wait(struct file *file, u64 address, u64 length)
 		return -EINVAL;
 	if (!access_ok(to, max * sizeof(struct epoll_event)))
 		return -EFAULT;
-	if (unlikely(!dep_bind_is_settled(inst)))
+	if (unlikely(!dep_bind_is_plain(inst)))
 		return wait_unsettled(inst, to, max, timeout_ms);
 	return dep_fast_wait(inst, to, max, timeout_ms);
 }

@@ -273,7 +273,7 @@ static long extended_wait(struct file *file, unsigned int cmd,
 	return ret;
 }
 
-/* The first use of a set. */
+/* The first use of a set, or fds report their close. */
 static noinline int take_unsettled(struct dep_instance *inst,
 				   struct devepoll_event *to, u32 max,
 				   int timeout_ms)
@@ -305,7 +305,7 @@ int dep_extended_take(struct file *file, u64 offset, u64 length)
 	to = dep_area_find(inst, offset, max);
 	if (unlikely(!to))
 		return -EINVAL;
-	if (unlikely(!dep_bind_is_settled(inst)))
+	if (unlikely(!dep_bind_is_plain(inst)))
 		return take_unsettled(inst, to, max, (int)length);
 	return dep_fast_take(inst, to, max, (int)length);
 }

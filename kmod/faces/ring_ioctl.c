@@ -14,6 +14,8 @@
 #include "core/compat.h"
 #include "core/instance.h"
 #include "core/pending.h"
+#include "core/holds.h"
+#include "core/readers.h"
 #include "faces/bind.h"
 #include "faces/ring_ioctl.h"
 #include "faces/request.h"
@@ -65,11 +67,25 @@ static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
 	return err;
 }
 
+/*
+ * Which slot set the caller owns.  Where fds report their close it must say so,
+ * or its events would count as being in use as long as it sleeps.
+ */
+static bool ring_wait_names_set(const struct dep_ring *ring,
+				const struct devepoll_ring_wait_args *args)
+{
+	if (args->flags & DEVEPOLL_WAIT_SPARE)
+		return args->spare < ring->nr_sets;
+	return !args->spare && READ_ONCE(ring->plain_sets);
+}
+
 static int ring_wait_check(const struct dep_ring *ring,
 			   const struct devepoll_ring_wait_args *args)
 {
-	if (!ring || args->flags & ~DEVEPOLL_WAIT_ABSTIME || args->reserved ||
-	    args->min_events > ring->room)
+	const u32 known = DEVEPOLL_WAIT_ABSTIME | DEVEPOLL_WAIT_SPARE;
+
+	if (!ring || args->flags & ~known || args->min_events > ring->room ||
+	    !ring_wait_names_set(ring, args))
 		return -EINVAL;
 	if (!args->sigmask)
 		return args->sigsetsize ? -EINVAL : 0;
@@ -93,6 +109,20 @@ static noinline long ring_wait_masked(struct dep_waiting *waiting,
 	return ret;
 }
 
+/* The caller has nothing in use, neither of its slot set nor of a wait. */
+static noinline void ring_come_back(struct dep_instance *inst,
+				    const struct devepoll_ring_wait_args *args)
+{
+	dep_reader_back(inst);
+	/* The set has a ring: it had one before this call. */
+	spin_lock_irq(&inst->lock);
+	dep_ring_look(inst);
+	if (args->flags & DEVEPOLL_WAIT_SPARE)
+		dep_reader_gives_back(inst, args->spare);
+	dep_readers_list_freed(inst);
+	spin_unlock_irq(&inst->lock);
+}
+
 static __always_inline long ring_wait(struct dep_instance *inst,
 				      void __user *arg, size_t size,
 				      bool only_waits)
@@ -106,6 +136,8 @@ static __always_inline long ring_wait(struct dep_instance *inst,
 		ret = ring_wait_check(dep_instance_ring(inst), &args);
 	if (unlikely(ret))
 		return ret;
+	if (unlikely(READ_ONCE(inst->readers)))
+		ring_come_back(inst, &args);
 	waiting = (struct dep_waiting) {
 		.min = args.min_events,
 		.timeout = args.timeout,
@@ -181,6 +213,16 @@ static int reclaim_read(const struct dep_ring *ring, unsigned long *owned,
 	return 0;
 }
 
+/* Nobody deals with the events of this set any more. */
+static void reclaim_come_back(struct dep_instance *inst, u32 set)
+{
+	if (!READ_ONCE(inst->readers))
+		return;
+	spin_lock_irq(&inst->lock);
+	dep_reader_gives_back(inst, set);
+	spin_unlock_irq(&inst->lock);
+}
+
 /* The first set that is not owned, or -errno. */
 static int reclaim_find(struct dep_instance *inst,
 			const struct devepoll_ring_reclaim *args)
@@ -196,8 +238,10 @@ static int reclaim_find(struct dep_instance *inst,
 	if (!ret && __test_and_set_bit(dep_ring_filling(inst), owned))
 		ret = -EBUSY;
 	/* There is one: the program may name fewer than there are consumers. */
-	if (!ret)
+	if (!ret) {
 		ret = find_first_zero_bit(owned, ring->nr_sets);
+		reclaim_come_back(inst, ret);
+	}
 	bitmap_free(owned);
 	return ret;
 }

@@ -39,6 +39,9 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	    (wait.args.nr_changes || dep_bind_is_fresh(inst)))
 		return -EOPNOTSUPP;
 	ret = dep_extended_change(inst, &wait);
+	/* Even if it would find nothing now: see collect_provide(). */
+	if (!ret && READ_ONCE(inst->readers))
+		ret = -EOPNOTSUPP;
 	if (ret)
 		return ret;
 	wait.results.by_ring = true;

@@ -265,6 +265,9 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 		err = wait->multishot ?
 		      dep_extended_change_all(inst, &wait->wait) :
 		      dep_extended_change(inst, &wait->wait);
+	/* Even if it would find nothing now: see collect_provide(). */
+	if (!err && READ_ONCE(inst->readers))
+		err = -EOPNOTSUPP;
 	if (err) {
 		kfree(wait);
 		return ERR_PTR(err);

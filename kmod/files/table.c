@@ -6,6 +6,7 @@
  */
 #include <linux/mm.h>
 
+#include "core/closing.h"
 #include "core/host.h"
 #include "core/item.h"
 #include "core/limits.h"

@@ -12,6 +12,7 @@
 #include "core/nest.h"
 #include "core/newitem.h"
 #include "core/pending.h"
+#include "core/readers.h"
 #include "core/trace.h"
 #include "files/filekind.h"
 #include "files/table.h"
@@ -43,11 +44,12 @@ static noinline int interest_add_nest(struct dep_item *item,
 
 /*
  * Makes an item, up to the point where it is hooked.  @alone: neither its
- * number nor its file seems to have another.
+ * number nor its file seems to have another.  @told: it has DEP_MODE_HELD, and
+ * is not @alone.
  */
 static __always_inline struct dep_item *
 interest_new_item(struct dep_instance *inst, struct file *file, int fd,
-		  u16 events, u32 mode, u64 data, bool alone)
+		  u16 events, u32 mode, u64 data, bool alone, bool told)
 {
 	struct dep_instance *inner = dep_instance_of(file);
 	int (*join)(struct dep_item *item) = inst->sink->join;
@@ -64,7 +66,7 @@ interest_new_item(struct dep_instance *inst, struct file *file, int fd,
 		return ERR_PTR(-ENOSPC);
 	item = dep_item_new(inst, file, fd, events,
 			    alone && likely(!inner && !join) &&
-			    !DEP_NO_FAST_PATH);
+			    !DEP_NO_FAST_PATH, told);
 	if (IS_ERR(item))
 		return item;
 	mode = dep_check_trust(file, mode);
@@ -89,7 +91,21 @@ static noinline struct dep_item *
 interest_new_lone(struct dep_instance *inst, struct file *file, int fd,
 		  u16 events, u32 mode, u64 data)
 {
-	return interest_new_item(inst, file, fd, events, mode, data, false);
+	return interest_new_item(inst, file, fd, events, mode, data, false,
+				 false);
+}
+
+/* The same, but it reports its close. */
+static noinline struct dep_item *
+interest_new_told(struct dep_instance *inst, struct file *file, int fd,
+		  u16 events, u32 mode, u64 data)
+{
+	int err = dep_readers_make(inst);
+
+	if (err)
+		return ERR_PTR(err);
+	return interest_new_item(inst, file, fd, events, mode | DEP_MODE_HELD,
+				 data, false, true);
 }
 
 /*
@@ -162,18 +178,24 @@ static __always_inline bool interest_has(struct dep_instance *inst,
 
 static __always_inline int interest_add(struct dep_instance *inst,
 					struct file *file, int fd, u16 events,
-					u32 mode, u64 data, bool watched)
+					u32 mode, u64 data, bool watched,
+					bool told)
 {
 	bool alone = !watched || !dep_watch_exists(file);
 	struct dep_item *item;
 	int answer, err;
 
-	item = interest_new_item(inst, file, fd, events, mode, data, alone);
+	item = told ? interest_new_told(inst, file, fd, events, mode, data) :
+		      interest_new_item(inst, file, fd, events, mode, data,
+					alone, false);
 	if (IS_ERR(item)) {
 		/* It is not there, but this drops what is stale. */
 		if (dep_interest_resolve(inst, file, fd))
 			return -EEXIST;
-		item = interest_new_lone(inst, file, fd, events, mode, data);
+		item = told ? interest_new_told(inst, file, fd, events, mode,
+						data) :
+			      interest_new_lone(inst, file, fd, events, mode,
+						data);
 		if (IS_ERR(item))
 			return PTR_ERR(item);
 	}
@@ -212,7 +234,7 @@ int dep_interest_add(struct dep_instance *inst, struct file *file, int fd,
 		     u16 events, u32 mode, u64 data)
 {
 	return interest_add(inst, file, fd, events, mode, data,
-			    dep_watch_maybe(file));
+			    dep_watch_maybe(file), false);
 }
 
 /* May EPOLLEXCLUSIVE be combined with the rest? */
@@ -238,7 +260,8 @@ static __always_inline int interest_check(struct dep_instance *inst,
 }
 
 static __always_inline int interest_add_fd(struct dep_instance *inst, int fd,
-					   u16 events, u32 mode, u64 data)
+					   u16 events, u32 mode, u64 data,
+					   bool told)
 {
 	struct fd f = fdget(fd);
 	bool watched;
@@ -258,7 +281,7 @@ static __always_inline int interest_add_fd(struct dep_instance *inst, int fd,
 			err = -EEXIST;
 		else
 			err = interest_add(inst, fd_file(f), fd, events, mode,
-					   data, watched);
+					   data, watched, told);
 	}
 	fdput(f);
 	return err;
@@ -278,7 +301,24 @@ static __always_inline int interest_add_fd(struct dep_instance *inst, int fd,
 int dep_interest_add_fd(struct dep_instance *inst, int fd, u16 events, u32 mode,
 			u64 data)
 {
-	return interest_add_fd(inst, fd, events, mode, data);
+	return interest_add_fd(inst, fd, events, mode, data, false);
+}
+
+/**
+ * dep_interest_add_told() - the same, for an fd that reports its close
+ * @inst: the instance, of the extended interface
+ * @fd: as for dep_interest_add_fd()
+ * @events: as for dep_interest_add_fd()
+ * @mode: as for dep_interest_add_fd(), with DEP_MODE_TELL_CLOSED
+ * @data: as for dep_interest_add_fd()
+ *
+ * Context: process, dep_instance.mtx held; ->poll() may sleep.
+ * Return: as dep_interest_change().
+ */
+int dep_interest_add_told(struct dep_instance *inst, int fd, u16 events,
+			  u32 mode, u64 data)
+{
+	return interest_add_fd(inst, fd, events, mode, data, true);
 }
 
 /**
@@ -300,7 +340,7 @@ int dep_interest_add_locking(struct dep_instance *inst, int fd, u16 events,
 
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	err = interest_add_fd(inst, fd, events, mode, data);
+	err = interest_add_fd(inst, fd, events, mode, data, false);
 	mutex_unlock(&inst->mtx);
 	return err;
 }

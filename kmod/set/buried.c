@@ -22,7 +22,7 @@ static int interest_add_buried(struct dep_instance *inst,
 	/* It may shrink at this moment, but not grow. */
 	if (dep_instance_nr_items(inst) >= inst->room)
 		return -ENOSPC;
-	item = dep_item_new(inst, NULL, ch->fd, ch->events, false);
+	item = dep_item_new(inst, NULL, ch->fd, ch->events, false, false);
 	if (IS_ERR(item))
 		return PTR_ERR(item);
 	item->mode = ch->mode | dep_item_poll_mode(inst, ch->mode);

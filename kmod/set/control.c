@@ -186,6 +186,24 @@ static noinline int interest_post_modified(struct dep_item *item, u16 ready,
 	return 0;
 }
 
+/*
+ * EPOLLEXCLUSIVE can't be asked for by a change; nor the report of a close:
+ * nobody knows who has got an event of the fd before.
+ */
+static noinline int interest_check_modify(struct dep_instance *inst,
+					  struct file *file, int fd, u32 mode)
+{
+	struct dep_item *item;
+	bool held;
+
+	if (mode & DEP_MODE_EXCLUSIVE)
+		return -EINVAL;
+	item = dep_interest_resolve_lock(inst, file, fd);
+	held = !item || item->mode & DEP_MODE_HELD;
+	spin_unlock_irq(&inst->lock);
+	return held ? 0 : -EINVAL;
+}
+
 /* As epoll does, this reports what is ready already. */
 static __always_inline int interest_modify(struct dep_instance *inst,
 					   struct file *file, int fd,
@@ -300,8 +318,9 @@ int dep_interest_modify(struct dep_instance *inst, int fd, u16 events, u32 mode,
 	if (unlikely(!fd_file(f)))
 		return -EBADF;
 	err = dep_check_file(inst, fd_file(f));
-	if (unlikely(mode & DEP_MODE_EXCLUSIVE) && !err)
-		err = -EINVAL;
+	if (unlikely(mode & (DEP_MODE_EXCLUSIVE | DEP_MODE_TELL_CLOSED)) &&
+	    !err)
+		err = interest_check_modify(inst, fd_file(f), fd, mode);
 	if (likely(!err))
 		err = interest_modify(inst, fd_file(f), fd, events, mode,
 				      data);

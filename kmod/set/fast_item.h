@@ -21,7 +21,7 @@
 /* An item with one of these modes is not ordinary. */
 #define FAST_ODD (DEP_MODE_TRUST | DEP_MODE_CLOSED | DEP_MODE_STAY | \
 		  DEP_MODE_KEEP | DEP_MODE_NEST | DEP_MODE_RING | \
-		  DEP_MODE_EXCLUSIVE)
+		  DEP_MODE_EXCLUSIVE | DEP_MODE_HELD)
 
 /* Can this item be taken here? */
 static __always_inline bool fast_is_ordinary(const struct dep_item *item,

@@ -22,6 +22,7 @@
 
 /* Of these modes an item that can be taken here has DEP_MODE_TRUST alone. */
 #define TAKE_MODES (DEP_MODE_TRUST | DEP_MODE_CLOSED | DEP_MODE_STAY | \
+		    DEP_MODE_HELD | \
 		    DEP_MODE_NEST | DEP_MODE_ONESHOT | DEP_MODE_EXCLUSIVE)
 
 enum take_stop {

@@ -6,9 +6,11 @@
 #include <linux/fs.h>
 #include <linux/sched.h>
 
+#include "core/closing.h"
 #include "core/host.h"
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/readers.h"
 #include "core/trace.h"
 #include "files/table.h"
 #include "set/interest.h"
@@ -156,6 +158,7 @@ void dep_interest_clear(struct dep_instance *inst)
 		dep_item_free_several(inst, some);
 		cond_resched();
 	} while (some);
+	dep_readers_drain(inst);
 	interest_clear_closed(inst);
 	dep_host_empty_stash(inst);
 }

@@ -20,6 +20,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
+#include "core/holds.h"
 #include "set/last.h"
 #include "set/owner.h"
 #include "set/pass.h"
@@ -79,8 +80,9 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 		dep_owner_misses(item, named, pass->removes, pass->adopts);
 	if (unlikely(mode & DEP_MODE_RING) && !item->events && !stale &&
 	    !(mode & DEP_MODE_CLOSED))
-		return dep_pass_take_spent(item, ask);
-	if (!stale && (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED)) ==
+		return dep_pass_take_spent(pass, item, ask);
+	if (!stale &&
+	    (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED | DEP_MODE_HELD)) ==
 	    DEP_MODE_TRUST && !item->must_poll && pass->results &&
 	    pass->results->kernel) {
 		item->revents = 0;
@@ -100,10 +102,16 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	ask->events = item->events;
 	ask->revents = told;
 	ask->chosen = item->chosen;
-	if (unlikely(stale || mode & DEP_MODE_CLOSED ||
+	if (unlikely(stale || mode & (DEP_MODE_CLOSED | DEP_MODE_HELD) ||
 		     (mode & DEP_MODE_TRUST && !item->must_poll))) {
-		item->revents = 0;
-		return dep_pass_take_other(pass, item, ask, stale);
+		if (mode & DEP_MODE_HELD && !(mode & DEP_MODE_CLOSED) &&
+		    pass->results)
+			dep_reader_take(item);
+		if (stale || mode & DEP_MODE_CLOSED ||
+		    (mode & DEP_MODE_TRUST && !item->must_poll)) {
+			item->revents = 0;
+			return dep_pass_take_other(pass, item, ask, stale);
+		}
 	}
 	item->revents = 0;
 	item->must_poll = false;

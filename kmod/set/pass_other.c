@@ -10,6 +10,7 @@
 #include "core/compat.h"
 #include "core/host.h"
 #include "core/item.h"
+#include "core/holds.h"
 #include "core/trace.h"
 #include "set/interest.h"
 #include "set/pass_other.h"
@@ -53,6 +54,9 @@ bool dep_pass_take_other(struct dep_pass *pass, struct dep_item *item,
 		return true;
 	}
 	if (item->mode & DEP_MODE_CLOSED) {
+		/* It is on the list of who may have an event of it. */
+		if (pass->inst->readers && dep_reader_holds(item))
+			return false;
 		ask->kind = ASK_CLOSED;
 		ask->revents = DEVEPOLL_CLOSED;
 		return true;
@@ -62,8 +66,8 @@ bool dep_pass_take_other(struct dep_pass *pass, struct dep_item *item,
 		pass->inst->stats.closes++;
 		dep_item_unhook(item);
 		ask->kind = ASK_STALE;
-		ask->revents = item->mode & DEP_MODE_TELL_CLOSED ?
-			       DEVEPOLL_CLOSED : 0;
+		/* It comes again when it is closed. */
+		ask->revents = 0;
 		return true;
 	}
 	if (!ask->revents)
@@ -77,6 +81,7 @@ bool dep_pass_take_other(struct dep_pass *pass, struct dep_item *item,
 
 /**
  * dep_pass_take_spent() - fill in a one-shot item that an event has disabled
+ * @pass: the pass; its instance is locked
  * @item: the item, off the ready list
  * @ask: what to fill in
  *
@@ -85,8 +90,11 @@ bool dep_pass_take_other(struct dep_pass *pass, struct dep_item *item,
  *
  * Return: as dep_pass_take_other().
  */
-bool dep_pass_take_spent(struct dep_item *item, struct dep_ask *ask)
+bool dep_pass_take_spent(struct dep_pass *pass, struct dep_item *item,
+			 struct dep_ask *ask)
 {
+	if (item->mode & DEP_MODE_HELD && pass->results)
+		dep_reader_take(item);
 	*ask = (struct dep_ask) {
 		.item = item,
 		.data = item->data,

@@ -17,6 +17,7 @@
 #include "core/item.h"
 #include "core/nest.h"
 #include "core/pending.h"
+#include "core/holds.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "files/waitqueue.h"
@@ -106,16 +107,46 @@ static u16 ask_file(const struct dep_item *item, unsigned int depth,
 	return events & (__force u16)vfs_poll(item->file, &table);
 }
 
+/* The caller may have listed something by coming back. */
+static noinline int collect_killed(struct dep_instance *inst)
+{
+	spin_lock_irq(&inst->lock);
+	if (dep_instance_lacks_room(inst))
+		dep_instance_wake(inst);
+	spin_unlock_irq(&inst->lock);
+	return -EINTR;
+}
+
+/*
+ * Where fds report their close, it must be known when the caller has dealt with
+ * what it takes.  Of an io_uring nobody knows that.
+ */
+static __always_inline int collect_provide(struct dep_instance *inst,
+					   const struct dep_results *results)
+{
+	if (likely(!inst->readers) || results->layout == DEP_LAYOUT_RING)
+		return 0;
+	if (results->by_ring || current->flags & (PF_IO_WORKER | PF_KTHREAD))
+		return -EOPNOTSUPP;
+	return dep_reader_provide(inst);
+}
+
 static int collect_once(struct dep_instance *inst, struct dep_results *results)
 {
 	struct dep_pass pass __uninitialized;
 	const bool first = !results->nr;
+	int err;
 
 	dep_pass_init(&pass, inst, 0);
 	pass.adopts = !results->only_waits;
 	pass.removes = !results->only_waits;
 	if (mutex_lock_killable(&inst->mtx))
-		return -EINTR;
+		return collect_killed(inst);
+	err = collect_provide(inst, results);
+	if (unlikely(err)) {
+		mutex_unlock(&inst->mtx);
+		return err;
+	}
 	if (first) {
 		results->pass = dep_instance_next_pass(inst);
 	} else if (results->pass != inst->pass) {
@@ -132,9 +163,13 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 		dep_waiter_came(inst, results->waiter);
 	if (unlikely(inst->ring))
 		dep_ring_begin_pass(inst, results->layout == DEP_LAYOUT_RING);
+	if (unlikely(inst->readers) && results->layout != DEP_LAYOUT_RING)
+		dep_reader_begins(inst);
 	pass.number = results->pass;
 	pass.results = results;
 	dep_pass_run(&pass, results->max - results->nr);
+	if (unlikely(inst->readers))
+		dep_reader_ends(inst, results->nr);
 	inst->stats.waits += first && results->nr;
 	inst->stats.handed += pass.found;
 	ready_end(inst);
@@ -177,7 +212,9 @@ static noinline int collect_with_faults(struct dep_instance *inst,
  * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
  * Return: how many events @results has;
  * -EFAULT: none, and the memory of the first can't be written;
- * -EINTR: none, and the caller is being killed.
+ * -EINTR: none, and the caller is being killed;
+ * -ENOMEM, -EOPNOTSUPP: fds report their close, and there is no memory for a
+ * reader, or the caller is an io_uring.
  */
 int dep_ready_collect(struct dep_instance *inst, struct dep_results *results)
 {
@@ -340,6 +377,9 @@ __poll_t dep_ready_poll(const struct file *file, unsigned int depth,
 	/* In a signal set, events become signals at once. */
 	if (READ_ONCE(inst->onesig))
 		return 0;
+	/* Who asks by poll(2) has no event in use, either. */
+	if (unlikely(READ_ONCE(inst->readers)))
+		dep_reader_steps_back(inst);
 	ready = dep_instance_has_events(inst);
 	if (!ready && dep_ready_may_ask(inst)) {
 		if (READ_ONCE(inst->extended)) {

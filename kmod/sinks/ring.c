@@ -41,6 +41,7 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/holds.h"
 #include "core/ring_word.h"
 #include "sinks/ring.h"
 
@@ -96,15 +97,7 @@ static bool ring_add(struct dep_instance *inst, struct dep_item *item,
 	return false;
 }
 
-/**
- * dep_ring_put() - post an event to the ring
- * @item: the item, hooked or closed; its instance has a ring and is locked
- * @events: the events, added to those of its slot
- *
- * Context: any.
- * Return: false if there is no slot for it.
- */
-bool dep_ring_put(struct dep_item *item, u32 events)
+static bool ring_put(struct dep_item *item, u32 events)
 {
 	struct dep_instance *inst = item->inst;
 	struct dep_ring *ring = inst->ring;
@@ -120,6 +113,23 @@ bool dep_ring_put(struct dep_item *item, u32 events)
 		return false;
 	return likely(ring_append_counted(inst, item, events, seen)) ||
 	       ring_append_again(inst, item, events);
+}
+
+/**
+ * dep_ring_put() - post an event to the ring
+ * @item: the item, hooked or closed; its instance has a ring and is locked
+ * @events: the events, added to those of its slot
+ *
+ * Context: any.
+ * Return: false if there is no slot for it.
+ */
+bool dep_ring_put(struct dep_item *item, u32 events)
+{
+	bool done = ring_put(item, events);
+
+	if (unlikely(item->mode & DEP_MODE_HELD) && done)
+		dep_reader_post(item);
+	return done;
 }
 
 /* Puts events on the ready list that the ring can't take. */

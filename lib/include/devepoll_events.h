@@ -143,6 +143,22 @@ static inline int devepoll_events_harvest(int fd,
 }
 
 /**
+ * devepoll_events_step_back() - have no event of the instance in use
+ * @fd: the instance
+ *
+ * The calling thread has dealt with all events that it has taken, and does not
+ * wait for the instance for some time: DEVEPOLL_CLOSED is not held back because
+ * of it.  Each wait says the same.
+ *
+ * Return: 0, or
+ * -ENOTTY: also if the module has no such request.
+ */
+static inline int devepoll_events_step_back(int fd)
+{
+	return devepoll_events_request(fd, DEVEPOLL_STEP_BACK, (void *)0);
+}
+
+/**
  * struct devepoll_part - a part of the mapping of an instance, for one thread
  * @events: the events of devepoll_events_take(), read-only
  * @max_events: number of events that fit

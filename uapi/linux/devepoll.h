@@ -174,7 +174,10 @@ struct evpoll_packed {
 
 /* Flags of devepoll_change.flags. */
 
-/* Report a final event, DEVEPOLL_CLOSED, when the fd was closed. */
+/*
+ * Report a final event, DEVEPOLL_CLOSED, when the fd was closed.  A MOD can't
+ * request this for an fd that was added without it.
+ */
 #define DEVEPOLL_TELL_CLOSED	0x0001
 /*
  * The kernel may report what has happened since the last report without polling
@@ -187,7 +190,8 @@ struct evpoll_packed {
 
 /*
  * In the events of a result: the file was closed, or its number now refers to
- * another file.  No event with the same data follows.
+ * another file.  No event of the fd follows, and no thread has an earlier one:
+ * see "DOC: the last event".
  */
 #define DEVEPOLL_CLOSED		0x00010000
 
@@ -210,7 +214,8 @@ struct evpoll_packed {
  * instance and the file is on FUSE or is a CUSE device;
  * EINVAL: op or a bit is unknown; the fd is the instance itself; EPOLLEXCLUSIVE
  * in a MOD, for an fd that is an instance, or with bits that epoll_ctl(2)
- * forbids; DEVEPOLL_TRUST without EPOLLET;
+ * forbids; DEVEPOLL_TRUST without EPOLLET; DEVEPOLL_TELL_CLOSED in a MOD of an
+ * fd that was added without it;
  * ELOOP: the fd is an instance of the device that would close a loop or would
  * be nested too deep; or it is an instance of in-tree epoll, whose interest
  * list the module can't see;
@@ -290,6 +295,8 @@ struct devepoll_event {
 #define DEVEPOLL_WAIT_EPOLL	0x0002
 /* Write events to the mapping at DEVEPOLL_MAP_EVENTS; events is an offset. */
 #define DEVEPOLL_WAIT_MAPPED	0x0004
+/* Of DEVEPOLL_RING_WAIT: the caller owns the slot set spare. */
+#define DEVEPOLL_WAIT_SPARE	0x0008
 
 /* Wait indefinitely; any other negative timeout does the same. */
 #define DEVEPOLL_FOREVER	(-1)
@@ -354,10 +361,58 @@ struct devepoll_wait_args {
  * not 0;
  * EBADF: there are changes, and the instance is not open for writing;
  * EINTR: a signal arrived before an event did;
+ * ENOMEM: an fd has DEVEPOLL_TELL_CLOSED, and there is not enough memory (no
+ * event is lost);
+ * EOPNOTSUPP: an fd has, or had, DEVEPOLL_TELL_CLOSED, and the wait is a command
+ * of an io_uring; changes were made;
  * EBUSY: the instance has the 2001 interface.
  */
 #define DEVEPOLL_WAIT		_IOWR(EP_IOC_MAGIC, 0x11, \
 				      struct devepoll_wait_args)
+
+/**
+ * DOC: the last event
+ *
+ * DEVEPOLL_CLOSED of an fd is handed out when no thread can have an event of
+ * the fd in use any more; so whoever gets it may free what the data points to.
+ * A thread that has taken an event of an fd with DEVEPOLL_TELL_CLOSED is a
+ * reader of the instance until it
+ *
+ * - waits for the instance again: by any wait, by poll(2) or select(2), or by a
+ *   wait on an instance, or an instance of epoll, around this one that polls it;
+ * - makes DEVEPOLL_STEP_BACK;
+ * - ends, or calls execve(2).
+ *
+ * It must have dealt with its events by then.  A thread that hands an event on
+ * to another must not wait again before that one has dealt with it.  While a
+ * reader may have an event of the fd, DEVEPOLL_CLOSED is held back; also while
+ * it may have one of an fd whose events were handed out before and after that.
+ * A reader that does not come back holds back these, and no others.  One call
+ * may return an event and, behind it, the DEVEPOLL_CLOSED of the same fd.
+ *
+ * In a ring, the events of a slot set are in use until the set is given back,
+ * or its owner makes DEVEPOLL_RING_WAIT with DEVEPOLL_WAIT_SPARE.
+ *
+ * When the completion of an io_uring command was dealt with, nobody knows.  So
+ * in an instance in which an fd has, or had, DEVEPOLL_TELL_CLOSED, a wait as a
+ * command, or by a worker of an io_uring, fails with EOPNOTSUPP.
+ *
+ * /proc/PID/fdinfo/FD shows how many readers there are, how many
+ * DEVEPOLL_CLOSED are held back, and for which threads.
+ */
+
+/**
+ * define DEVEPOLL_STEP_BACK - have no event of the instance in use
+ *
+ * There is no argument.  The calling thread is no reader of the instance any
+ * more: see "DOC: the last event".  This is for a thread that does not wait for
+ * the instance for some time.
+ *
+ * Return: 0, or -1 with errno
+ * EBADF: the instance is not open for reading;
+ * EBUSY: the instance has the 2001 interface.
+ */
+#define DEVEPOLL_STEP_BACK	_IO(EP_IOC_MAGIC, 0x1c)
 
 /**
  * DOC: mapped events
@@ -590,11 +645,12 @@ struct devepoll_ring_reclaim {
  * @sigmask: address of a signal mask to be in effect while the call waits, as
  *	for epoll_pwait2(2), or 0
  * @sigsetsize: size of the signal mask in bytes, 8; 0 if @sigmask is 0
- * @flags: 0 or DEVEPOLL_WAIT_ABSTIME
+ * @flags: DEVEPOLL_WAIT_ABSTIME, DEVEPOLL_WAIT_SPARE
  * @min_events: number of fds to wait for, at most as many as a set has slots; 0
  *	means 1.  The call returns with fewer if it times out or if a signal
  *	arrives
- * @reserved: 0
+ * @spare: with DEVEPOLL_WAIT_SPARE the number of the slot set that the caller
+ *	owns, and whose events it has dealt with; otherwise 0
  */
 struct devepoll_ring_wait_args {
 	__s64 timeout;
@@ -602,7 +658,7 @@ struct devepoll_ring_wait_args {
 	__u32 sigsetsize;
 	__u32 flags;
 	__u32 min_events;
-	__u32 reserved;
+	__u32 spare;
 };
 
 /**
@@ -620,8 +676,10 @@ struct devepoll_ring_wait_args {
  * first; 0 if the call timed out; or -1 with errno
  * EFAULT: the argument or the signal mask can't be read;
  * EINVAL: the instance has no ring; flags has an unknown bit; min_events is
- * greater than the number of slots; sigsetsize is wrong; reserved is not 0; or
- * a worker of an io_uring makes the call, with a signal mask;
+ * greater than the number of slots; sigsetsize is wrong; spare is
+ * not the number of a slot set, or is not 0 without DEVEPOLL_WAIT_SPARE; an fd
+ * has DEVEPOLL_TELL_CLOSED, or had it, and DEVEPOLL_WAIT_SPARE is missing; or a
+ * worker of an io_uring makes the call, with a signal mask;
  * E2BIG: the argument has a part that this kernel does not know and that is
  * not 0;
  * EINTR: a signal arrived before an event did.
