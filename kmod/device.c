@@ -17,7 +17,6 @@
 #include "core/instance.h"
 #include "core/minor.h"
 #include "core/nest.h"
-#include "core/holds.h"
 #include "core/readers.h"
 #include "core/relay.h"
 #include "core/stats.h"
@@ -132,14 +131,6 @@ static int devpoll_mmap(struct file *file, struct vm_area_struct *vma)
 	return dep_area_map_slots(file->private_data, vma);
 }
 
-static long device_step_back(struct dep_instance *inst)
-{
-	if (READ_ONCE(inst->classic))
-		return -EBUSY;
-	dep_reader_steps_back(inst);
-	return 0;
-}
-
 static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 					unsigned long arg)
 {
@@ -160,8 +151,6 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 		ret = dep_busy_params_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
 		ret = dep_reopen(file, arg);
-	if (ret == -ENOTTY && cmd == DEVEPOLL_STEP_BACK)
-		ret = device_step_back(file->private_data);
 	return ret;
 }
 
@@ -273,11 +262,9 @@ static const char *device_interface(const struct dep_instance *inst)
 
 static void device_show_fdinfo(struct seq_file *seq, struct file *file)
 {
-	struct dep_instance *inst = file->private_data;
-
-	seq_printf(seq, "interface:\t%s\n", device_interface(inst));
-	dep_readers_show(inst, seq);
-	dep_stats_show(inst, seq);
+	seq_printf(seq, "interface:\t%s\n",
+		   device_interface(file->private_data));
+	dep_stats_show(file->private_data, seq);
 }
 
 static __poll_t device_poll(struct file *file, poll_table *table)

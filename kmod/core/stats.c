@@ -18,6 +18,7 @@
 #include "core/compat.h"
 #include "core/instance.h"
 #include "core/item.h"
+#include "core/readers.h"
 #include "core/stats.h"
 
 /* The list of all sets; nests L. */
@@ -265,6 +266,7 @@ void dep_stats_show(struct dep_instance *inst, struct seq_file *seq)
 	struct stats_place place = {};
 	struct stats_line line;
 
+	dep_readers_show(inst, seq);
 	stats_show_counters(inst, seq);
 	while (stats_next(inst, &place, &line)) {
 		seq_printf(seq,

@@ -8,6 +8,7 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/holds.h"
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/stats.h"
@@ -310,6 +311,14 @@ int dep_extended_take(struct file *file, u64 offset, u64 length)
 	return dep_fast_take(inst, to, max, (int)length);
 }
 
+static long extended_step_back(struct dep_instance *inst)
+{
+	if (dep_bind_is_classic(inst))
+		return -EBUSY;
+	dep_reader_steps_back(inst);
+	return 0;
+}
+
 /**
  * dep_extended_ioctl() - the requests of the extended interface
  * @file: the set, open as dep_access_allows() requires
@@ -331,6 +340,8 @@ long dep_extended_ioctl(struct file *file, unsigned int cmd,
 		return extended_wait(file, cmd, arg);
 	if (dep_request_is(cmd, DEVEPOLL_CTL))
 		return extended_ctl(inst, user, size);
+	if (cmd == DEVEPOLL_STEP_BACK)
+		return extended_step_back(inst);
 	if (dep_request_is(cmd, DEVEPOLL_STATS))
 		return dep_stats_get(inst, user, size);
 	return -ENOTTY;
