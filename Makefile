@@ -52,7 +52,7 @@ deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kmod lib tools selftests demo check check-deep mutants fuzz \
-	proof servers clients bench bench-um bench-check profile perf experiment shell \
+	proof servers clients bench bench-check profile perf experiment shell \
 	lint docs install uninstall dist deb clean
 
 help: ## print this text
@@ -109,10 +109,6 @@ bench: ## measure costs in instructions and cycles (KERNEL=, or 6.1, 6.12, newes
 	$(Q)tools/bench/rings
 	$(Q)tools/bench/preloaded $(KERNEL)
 	$(Q)tools/cycles/run $(KERNEL)
-
-bench-um: ## time calls on this machine's processor, in Linux as a program
-	$(call deps,base)
-	$(Q)tools/um/run
 
 bench-check: tools ## compare the costs with those recorded (KERNEL=, 6.1)
 	$(call deps,base)
