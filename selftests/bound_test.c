@@ -223,7 +223,8 @@ static char *new_stacks(void)
 		    MAP_NORESERVE, -1, 0);
 }
 
-TEST_F(bound, of_a_file_counts_its_wait_queues)
+/* A slow machine needs long for 4096 processes. */
+TEST_F_TIMEOUT(bound, of_a_file_counts_its_wait_queues, 150)
 {
 	static atomic_int end;
 	int set = dep_open(), i, n, fd, other, ret = 0;
@@ -251,7 +252,7 @@ TEST_F(bound, of_a_file_counts_its_wait_queues)
 }
 
 /* One entry, the first, counts for nobody. */
-TEST_F(bound, of_a_file_leaves_wait_queues_to_others)
+TEST_F_TIMEOUT(bound, of_a_file_leaves_wait_queues_to_others, 150)
 {
 	const int half = (HEADS_PER_FILE - HEADS_PER_FILE / 16) / 2;
 	static atomic_int end;
