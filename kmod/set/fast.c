@@ -2,9 +2,10 @@
 /*
  * The fast path of epoll_wait(2): it takes ordinary items off the ready list,
  * polls their files and writes the events, in one function for an item or two,
- * or one event (fast_one.h), and in another one for several (fast_many.c).  It
- * stops at the first item that is not ordinary, and at memory that is not
- * there; a pass (pass.c) continues where it stopped.
+ * or one event (fast_one.h), in another one for several (fast_many.c), and in a
+ * third one where threads share the table of files (fast_shared.c).  It stops at
+ * the first item that is not ordinary, and at memory that is not there; a pass
+ * (pass.c) continues where it stopped.
  *
  * It does what a pass does, and nothing else: a module that is built with
  * DEVEPOLL_NO_FAST_PATH=1 leaves everything to the passes, and must pass the
@@ -14,6 +15,7 @@
 #include "set/fast_call.h"
 #include "set/fast_many.h"
 #include "set/fast_one.h"
+#include "set/fast_shared.h"
 #include "set/ready.h"
 
 static noinline int fast_wait_one(struct dep_instance *inst,
@@ -45,6 +47,8 @@ int dep_fast_wait(struct dep_instance *inst, struct epoll_event __user *to,
 			return 0;
 		return dep_fast_wait_on(inst, to, max, timeout_ms, 0);
 	}
+	if (!fast_is_alone())
+		return dep_fast_wait_shared(inst, to, max, timeout_ms);
 	if (fast_expects_one(inst, max))
 		return fast_wait_one(inst, to, max, timeout_ms);
 	return dep_fast_wait_many(inst, to, max, timeout_ms);

@@ -19,6 +19,7 @@
 #include "core/waiter.h"
 #include "set/collect.h"
 #include "set/last.h"
+#include "set/owner.h"
 #include "set/ready.h"
 #include "set/waiting.h"
 #include "sinks/results.h"
@@ -37,6 +38,14 @@ static __always_inline bool fast_expects_one(const struct dep_instance *inst,
 					     u32 max)
 {
 	return max == 1 || dep_instance_nr_ready(inst) - 1 <= 1;
+}
+
+/* Does the caller's table keep the files that it names? */
+static __always_inline bool fast_is_alone(void)
+{
+	const struct files_struct *files = current->files;
+
+	return likely(files) && dep_owner_table_keeps(files);
 }
 
 /*

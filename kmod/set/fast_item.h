@@ -37,6 +37,20 @@ static __always_inline void fast_take_item(struct dep_item *item)
 	dep_item_forget(item);
 }
 
+/* The same for the first one on the list. */
+static __always_inline void fast_take_first_item(struct dep_instance *inst,
+						 struct dep_item *item)
+{
+	struct list_head *ready = &inst->ready, *next = item->ready.next;
+
+	lockdep_assert_held(&inst->lock);
+	fast_take_item(item);
+	WRITE_ONCE(ready->next, next);
+	next->prev = ready;
+	inst->nr_ready--;
+	inst->stats.asks++;
+}
+
 static __always_inline u32 fast_poll_item(const struct dep_item *item,
 					  poll_table *table)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fast path of epoll_wait(2) for several items: batch after batch, or where
- * threads share the table of files, one by one.  Read fast.c first.
+ * The fast path of epoll_wait(2) for several items, whose files the caller's
+ * table keeps: batch after batch.  And what follows any of the paths, until the
+ * call ends.  Read fast.c first.
  */
 #include <linux/poll.h>
 #include <linux/sched.h>
@@ -18,6 +19,7 @@
 #include "set/fast_item.h"
 #include "set/fast_many.h"
 #include "set/fast_one.h"
+#include "set/fast_shared.h"
 #include "set/owner.h"
 #include "set/ready.h"
 
@@ -235,16 +237,10 @@ static __always_inline u64 fast_collect_many(struct dep_instance *inst,
 		/* A pass begins with what waits in the ring. */
 		.flags = FAST_REST,
 	};
-	u64 collected;
 	u32 nr;
 
 	if (!fast_begin(inst, files, waiter))
 		return FAST_REST;
-	if (!inst->ring && !dep_owner_table_keeps(files)) {
-		collected = fast_take_singly(inst, to, max);
-		fast_end(inst, collected & FAST_NR);
-		return collected;
-	}
 	fast.number = dep_instance_next_pass(inst);
 	if (likely(!inst->ring))
 		fast_run(&fast, files, max);
@@ -263,7 +259,11 @@ static int fast_collect_again(struct dep_instance *inst,
 {
 	u64 collected;
 
-	if (fast_expects_one(inst, results->max))
+	if (!fast_is_alone())
+		collected = dep_fast_collect_shared(inst, results->user,
+						    results->max,
+						    results->waiter);
+	else if (fast_expects_one(inst, results->max))
 		collected = fast_collect_one(inst, results->user, results->max,
 					     results->waiter);
 	else

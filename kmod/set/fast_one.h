@@ -48,21 +48,6 @@ static noinline u64 fast_fault(struct dep_instance *inst, struct dep_item *done,
 	return (u64)number << FAST_PASS | FAST_REST | FAST_FAULT | nr;
 }
 
-/* Takes the first item off the list. */
-static __always_inline struct fast_one
-fast_one_unlist(struct dep_instance *inst, struct dep_item *item, bool kept)
-{
-	struct list_head *ready = &inst->ready, *next = item->ready.next;
-	struct fast_one one = fast_one_take(item, kept);
-
-	lockdep_assert_held(&inst->lock);
-	WRITE_ONCE(ready->next, next);
-	next->prev = ready;
-	inst->nr_ready--;
-	inst->stats.asks++;
-	return one;
-}
-
 /* Writes the event of one that was polled, and returns how many there were. */
 static __always_inline u64 fast_one_end(struct dep_instance *inst,
 					struct epoll_event __user *to,
@@ -71,8 +56,8 @@ static __always_inline u64 fast_one_end(struct dep_instance *inst,
 	fast_one_send(one, to);
 	if (!fast_one_is_done(inst, one)) {
 		spin_lock_irq(&inst->lock);
-		fast_one_return(inst, one);
-		fast_one_settle(inst, one);
+		fast_one_return(one);
+		fast_one_settle(one);
 		fast_wake(inst);
 		spin_unlock_irq(&inst->lock);
 	}
@@ -87,24 +72,24 @@ static __always_inline u64 fast_one_end(struct dep_instance *inst,
  */
 static __always_inline u64 fast_take_one(struct dep_instance *inst,
 					 struct epoll_event __user *to,
-					 struct dep_item *item, bool kept)
+					 struct dep_item *item)
 	__releases(&inst->lock)
 {
+	struct fast_one one = { .item = item };
 	poll_table table __uninitialized;
-	struct fast_one one;
 
 	table._qproc = NULL;
-	one = fast_one_unlist(inst, item, kept);
+	fast_take_first_item(inst, item);
 	spin_unlock_irq(&inst->lock);
-	fast_one_barrier(kept);
-	fast_one_poll(inst, &one, &table);
+	/* Pairs with smp_mb() in dep_watch_wake(). */
+	smp_mb();
+	fast_one_poll(&one, &table);
 	return fast_one_end(inst, to, &one);
 }
 
 /*
- * As fast_take_one(), but for the only two items on the list, whose files the
- * caller's table keeps.  One that was ready for its level is often over, and
- * still there, when the next one comes.
+ * As fast_take_one(), but for the only two items on the list.  One that was
+ * ready for its level is often over, and still there, when the next one comes.
  */
 static __always_inline u64 fast_take_two(struct dep_instance *inst,
 					 struct epoll_event __user *to,
@@ -117,24 +102,25 @@ static __always_inline u64 fast_take_two(struct dep_instance *inst,
 	u64 collected;
 
 	table._qproc = NULL;
-	one = fast_one_take(first, true);
-	two = fast_one_take(second, true);
+	one = fast_one_take(first);
+	two = fast_one_take(second);
 	INIT_LIST_HEAD(&inst->ready);
 	inst->nr_ready -= 2;
 	inst->stats.asks += 2;
 	spin_unlock_irq(&inst->lock);
-	fast_one_barrier(true);
-	fast_one_poll(inst, &one, &table);
-	fast_one_poll(inst, &two, &table);
+	/* Pairs with smp_mb() in dep_watch_wake(). */
+	smp_mb();
+	fast_one_poll(&one, &table);
+	fast_one_poll(&two, &table);
 	fast_one_send(&one, to);
 	/* If the memory of the first is not there, neither is that of this. */
 	fast_one_send(&two, to + fast_one_counts(&one));
 	if (!fast_one_is_done(inst, &one) || !fast_one_is_done(inst, &two)) {
 		spin_lock_irq(&inst->lock);
-		fast_one_return(inst, &two);
-		fast_one_return(inst, &one);
-		fast_one_settle(inst, &one);
-		fast_one_settle(inst, &two);
+		fast_one_return(&two);
+		fast_one_return(&one);
+		fast_one_settle(&one);
+		fast_one_settle(&two);
 		fast_wake(inst);
 		spin_unlock_irq(&inst->lock);
 	}
@@ -158,62 +144,6 @@ static __always_inline u64 fast_take_none(struct dep_instance *inst)
 }
 
 /*
- * Takes the items of a caller whose table of files is shared.  Each is taken,
- * polled and written before the next one, since a file on which we have a
- * reference does not end when another thread closes it.  Called with the
- * instance locked, and unlocks it.
- */
-static noinline u64 fast_take_singly(struct dep_instance *inst,
-				     struct epoll_event __user *to, u32 max)
-	__releases(&inst->lock)
-{
-	const u32 number = dep_instance_next_pass(inst);
-	const struct files_struct *files = current->files;
-	struct list_head *ready = &inst->ready;
-	poll_table table __uninitialized;
-	struct fast_one one;
-	u32 nr = 0, looks = 0;
-	bool rest = false;
-
-	table._qproc = NULL;
-	while (ready->next != ready && nr < max) {
-		one.item = list_entry(ready->next, struct dep_item, ready);
-		if (one.item->pass == number)
-			break;
-		rest = inst->last || fatal_signal_pending(current) ||
-		       unlikely(!fast_is_ordinary(one.item,
-						  dep_owner_table_of(files)));
-		if (unlikely(rest))
-			break;
-		one.item->pass = number;
-		one = fast_one_unlist(inst, one.item, false);
-		spin_unlock_irq(&inst->lock);
-		fast_one_barrier(false);
-		fast_one_poll(inst, &one, &table);
-		fast_one_send(&one, to + nr);
-		nr += fast_one_counts(&one);
-		if (likely(one.sent && one.settled) &&
-		    !dep_instance_nr_ready(inst) &&
-		    !READ_ONCE(inst->nr_waiters))
-			return nr;
-		if (unlikely(++looks % DEP_FAST_BATCH == 0))
-			cond_resched();
-		spin_lock_irq(&inst->lock);
-		fast_one_return(inst, &one);
-		fast_one_settle(inst, &one);
-		if (unlikely(!one.sent))
-			break;
-	}
-	/* If nothing came back to the list, the pass wakes for the rest. */
-	if (nr || !rest)
-		fast_wake(inst);
-	spin_unlock_irq(&inst->lock);
-	if (unlikely(looks && !one.sent))
-		return fast_leave(number, FAST_FAULT, nr);
-	return unlikely(rest) ? fast_leave(number, 0, nr) : nr;
-}
-
-/*
  * Takes one item or two, if they are ordinary ones.  Called with the instance
  * locked, and unlocks it.
  */
@@ -223,16 +153,13 @@ static __always_inline u64 fast_take_first(struct dep_instance *inst,
 	__releases(&inst->lock)
 {
 	const struct list_head *ready = &inst->ready, *first = ready->next;
-	bool kept = dep_owner_table_keeps(current->files);
 	struct dep_owner_table table = dep_owner_table_of(current->files);
 	struct dep_item *item = list_entry(first, struct dep_item, ready);
 	struct dep_item *other;
 
 	if (likely(first != ready && fast_is_ordinary(item, table))) {
 		if (likely(first->next == ready) || max == 1)
-			return fast_take_one(inst, to, item, kept);
-		if (unlikely(!kept))
-			return fast_take_singly(inst, to, max);
+			return fast_take_one(inst, to, item);
 		other = list_next_entry(item, ready);
 		if (other->ready.next == ready &&
 		    fast_is_ordinary(other, table))
@@ -242,14 +169,13 @@ static __always_inline u64 fast_take_first(struct dep_instance *inst,
 }
 
 /*
- * The first item was not ready: goes on until one is.  M is held.  Threads that
- * share a set take one event each, and so meet what the others have served.
+ * The first item was not ready: goes on until one is.  M is held.  Processes
+ * that share a set take one event each, and so meet what others have served.
  */
 static noinline u64 fast_take_next(struct dep_instance *inst,
 				   struct epoll_event __user *to)
 {
 	const struct files_struct *files = current->files;
-	bool kept = dep_owner_table_keeps(files);
 	struct list_head *ready = &inst->ready;
 	poll_table table __uninitialized;
 	struct fast_one one;
@@ -270,10 +196,11 @@ static noinline u64 fast_take_next(struct dep_instance *inst,
 			     !fast_is_ordinary(one.item,
 					       dep_owner_table_of(files))))
 			return fast_take_none(inst);
-		one = fast_one_unlist(inst, one.item, kept);
+		fast_take_first_item(inst, one.item);
 		spin_unlock_irq(&inst->lock);
-		fast_one_barrier(kept);
-		fast_one_poll(inst, &one, &table);
+		/* Pairs with smp_mb() in dep_watch_wake(). */
+		smp_mb();
+		fast_one_poll(&one, &table);
 		if (one.revents)
 			return fast_one_end(inst, to, &one);
 	}

@@ -3,6 +3,8 @@
 #ifndef DEVEPOLL_LAST_H
 #define DEVEPOLL_LAST_H
 
+#include <linux/bug.h>
+
 #include "core/instance.h"
 
 void dep_last_leave(struct dep_instance *inst, struct file *file);
@@ -18,6 +20,20 @@ static inline void dep_last_hurry(struct dep_instance *inst)
 {
 	if (unlikely(inst->last))
 		dep_last_leave(inst, NULL);
+}
+
+/**
+ * dep_last_keep() - dep_last_leave() where nothing was left before
+ * @inst: the instance; dep_instance.mtx is held
+ * @file: the file, which the program has closed
+ *
+ * Context: any.
+ */
+static inline void dep_last_keep(struct dep_instance *inst, struct file *file)
+{
+	lockdep_assert_held(&inst->mtx);
+	WARN_ON_ONCE(inst->last);
+	inst->last = file;
 }
 
 /**
