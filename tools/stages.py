@@ -91,7 +91,7 @@ class Stage:
                 self.lock_guests() as lock:
             # The lock is held until all processes of the stage have exited.
             env["DEVEPOLL_GUEST_LOCKED"] = "1"
-            began = time.monotonic()
+            began = self.whole.began = time.monotonic()
             child = self.child = subprocess.Popen(
                 (IDLE if self.beside else []) + [self.path], cwd=TOP, env=env,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
