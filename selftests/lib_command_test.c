@@ -139,7 +139,7 @@ static uint64_t time_of_a_look(void)
 	       begin.tv_nsec;
 }
 
-#define MANY		19000
+#define MANY		4000
 
 /* Long enough for six looks, if they are not kept rare. */
 static int hold_many_files(void)

@@ -17,11 +17,11 @@
 #include "eset.h"
 
 #define WORKERS		8
-#define CONNECTIONS	240
+#define CONNECTIONS	120
 #define EVEN		(CONNECTIONS / WORKERS)
-#define ROUNDS		(CONNECTIONS / WORKERS)
+#define ROUNDS		15
 /* Allowed distance from even, in percent; one that took all is 700 away. */
-#define CALM_MOST	20
+#define CALM_MOST	30
 
 FIXTURE(spread) {
 	uint16_t port;
