@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -249,6 +250,100 @@ TEST_F(batch, of_many_wakes_who_sleeps)
 	EXPECT_EQ(0, failed);
 	EXPECT_EQ(1, ewaiter_join(&waiter));
 	EXPECT_EQ(changes[MANY - 1].fd, waiter.out[0].data.u64);
+}
+
+/* --- DEVEPOLL_NO_RESULTS --- */
+
+/* A copy of the changes in memory that can only be read, up to its end. */
+static struct devepoll_change *read_only(const struct devepoll_change *changes,
+					 size_t nr)
+{
+	size_t page = sysconf(_SC_PAGESIZE), size = nr * sizeof(*changes);
+	size_t room = (size + page - 1) / page * page;
+	char *memory = mmap(NULL, room + page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	memcpy(memory + room - size, changes, size);
+	if (mprotect(memory, room, PROT_READ) ||
+	    mprotect(memory + room, page, PROT_NONE))
+		return NULL;
+	return (void *)(memory + room - size);
+}
+
+/* What the request returned; it wrote nothing to its argument. */
+static int make(int (*request)(int fd, unsigned long request, void *arg),
+		int fd, const struct devepoll_change *changes, unsigned int nr)
+{
+	struct devepoll_ctl ctl = ctl_args((void *)changes, nr);
+	int ret;
+
+	ctl.flags = DEVEPOLL_NO_RESULTS;
+	ctl.nr_failed = 77;
+	ret = request(fd, DEVEPOLL_CTL, &ctl);
+	return ctl.nr_failed == 77 ? ret : -EBADMSG;
+}
+
+#define SOME	100
+
+TEST_F(batch, may_be_in_memory_that_is_only_read)
+{
+	struct devepoll_change changes[SOME], *constant;
+	int i, fds[SOME];
+
+	for (i = 0; i < SOME; i++) {
+		fds[i] = eventfd_new();
+		changes[i] = (struct devepoll_change)
+			CHANGE(ADD, fds[i], EPOLLIN);
+	}
+	constant = read_only(changes, SOME);
+	ASSERT_TRUE(!!constant);
+	EXPECT_EQ(SOME, make(variant->request, self->set.fd, constant, SOME));
+	for (i = 0; i < SOME; i++)
+		EXPECT_EQ(0, eset_del(&self->set, fds[i]));
+	EXPECT_EQ(1, make(variant->request, self->set.fd, constant + 7, 1));
+	EXPECT_EQ(0, eset_del(&self->set, fds[7]));
+}
+
+TEST_F(batch, without_results_ends_at_the_first_that_fails)
+{
+	struct devepoll_change changes[SOME], *constant;
+	int i;
+
+	for (i = 0; i < SOME; i++)
+		changes[i] = (struct devepoll_change)
+			CHANGE(ADD, eventfd_new(), EPOLLIN);
+	changes[60].fd = changes[3].fd;
+	constant = read_only(changes, SOME);
+	ASSERT_TRUE(!!constant);
+	EXPECT_EQ(60, make(variant->request, self->set.fd, constant, SOME));
+	EXPECT_EQ(-EEXIST, make(variant->request, self->set.fd, constant + 60,
+				SOME - 60));
+	EXPECT_EQ(-ENOENT, eset_del(&self->set, changes[61].fd));
+	EXPECT_EQ(SOME - 61, make(variant->request, self->set.fd,
+				  constant + 61, SOME - 61));
+	for (i = 0; i < SOME; i++)
+		EXPECT_EQ(i == 60 ? -ENOENT : 0,
+			  eset_del(&self->set, changes[i].fd));
+}
+
+TEST_F(batch, without_results_ends_where_memory_does)
+{
+	struct devepoll_change changes[SOME], *constant;
+	int i;
+
+	for (i = 0; i < SOME; i++)
+		changes[i] = (struct devepoll_change)
+			CHANGE(ADD, eventfd_new(), EPOLLIN);
+	constant = read_only(changes, SOME);
+	ASSERT_TRUE(!!constant);
+	EXPECT_EQ(10, make(variant->request, self->set.fd, constant + 90, 30));
+	EXPECT_EQ(-EFAULT, make(variant->request, self->set.fd,
+				constant + SOME, 1));
+	/* What this kernel does not know is refused here, too. */
+	changes[0].flags = 0x8000;
+	EXPECT_EQ(-EINVAL, make(variant->request, self->set.fd, changes, 1));
 }
 
 TEST_HARNESS_MAIN

@@ -103,7 +103,7 @@ TEST_F(uring, refuses_what_an_ioctl_refuses)
 	struct devepoll_ctl ctl = ctl_args(&change, 1);
 	struct devepoll_wait_args args = wait_args(self->out, 0, 0);
 
-	ctl.flags = 1;
+	ctl.flags = 2;
 	EXPECT_EQ(-EINVAL, ring_call(&self->ring, self->set, DEVEPOLL_CTL,
 				     &ctl));
 	EXPECT_EQ(-EFAULT, ring_call(&self->ring, self->set, DEVEPOLL_CTL,

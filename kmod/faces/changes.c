@@ -173,6 +173,42 @@ static noinline int changes_apply_batch(struct dep_instance *inst,
 	return changes_tell(first, nr, changes->size, batch);
 }
 
+/* Makes @nr changes until one fails, and writes nothing. */
+static noinline int changes_make_batch(struct dep_instance *inst,
+				       struct dep_changes *changes, u32 nr)
+{
+	u64 first = changes->address + (u64)changes->tried * changes->size;
+	struct devepoll_change batch[DEP_WRITE_BATCH] __uninitialized;
+	u32 made = 0;
+	int err;
+
+	err = changes_read(batch, first, nr, changes->size);
+	if (err)
+		return err;
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, changes->signals);
+	if (!err) {
+		while (made < nr && !err) {
+			err = change_apply(inst, &batch[made]);
+			made += !err;
+		}
+		changes->failed = !!err;
+		dep_bind_end(inst, made);
+	}
+	mutex_unlock(&inst->mtx);
+	changes->tried += made;
+	return err;
+}
+
+static int changes_try_batch(struct dep_instance *inst,
+			     struct dep_changes *changes, u32 nr)
+{
+	return unlikely(changes->read_only) ?
+		       changes_make_batch(inst, changes, nr) :
+		       changes_apply_batch(inst, changes, nr);
+}
+
 /**
  * dep_changes_apply() - make changes, and write the result of each
  * @inst: the instance
@@ -182,26 +218,28 @@ static noinline int changes_apply_batch(struct dep_instance *inst,
  * one, as far as possible.
  *
  * Context: process; sleeps.
- * Return: 0: at least one was tried; otherwise
+ * Return: 0: at least one was tried, or, with dep_changes.read_only, made;
+ * otherwise
  * -EFAULT: the first can't be read or written;
  * -E2BIG: a bit is set that this kernel does not know;
  * -EBUSY: the set belongs to another interface;
- * -EINTR: the caller is being killed.
+ * -EINTR: the caller is being killed;
+ * with dep_changes.read_only also the result of the first.
  */
 int dep_changes_apply(struct dep_instance *inst, struct dep_changes *changes)
 {
 	u32 left, batch = DEP_WRITE_BATCH;
 	int err = 0;
 
-	if (changes->nr == 1 && likely(changes->size ==
-				       sizeof(struct devepoll_change)))
+	if (changes->nr == 1 && !changes->read_only &&
+	    likely(changes->size == sizeof(struct devepoll_change)))
 		return changes_apply_one(inst, changes);
 	while ((left = changes->nr - changes->tried)) {
 		u32 before = changes->tried;
 
-		err = changes_apply_batch(inst, changes, min(left, batch));
+		err = changes_try_batch(inst, changes, min(left, batch));
 		if (err && changes->tried == before && batch > 1 &&
-		    err != -EINTR) {
+		    err != -EINTR && !changes->failed) {
 			batch = 1;
 			continue;
 		}

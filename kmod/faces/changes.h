@@ -26,6 +26,7 @@
  * @tried: how many were tried
  * @failed: how many of these failed
  * @signals: the set may also be a signal set, which belongs to no interface
+ * @read_only: no results are written; the first failure ends it
  */
 struct dep_changes {
 	u64 address;
@@ -34,6 +35,7 @@ struct dep_changes {
 	u32 tried;
 	u32 failed;
 	bool signals;
+	bool read_only;
 };
 
 /**

@@ -54,25 +54,26 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 	err = dep_words_from_user((u64 *)&ctl, sizeof(ctl), arg, size);
 	if (err)
 		return err;
-	if (ctl.flags)
+	if (ctl.flags & ~DEVEPOLL_NO_RESULTS)
 		return -EINVAL;
 	changes = (struct dep_changes) {
 		.address = ctl.changes,
 		.nr = ctl.nr,
 		.size = ctl.change_size,
 		.signals = true,
+		.read_only = ctl.flags,
 	};
 	err = dep_changes_check_array(&changes);
 	if (!err && dep_bind_is_classic(inst))
 		err = -EBUSY;
 	/* Written in advance, so that no fault can come after the changes. */
-	if (!err)
+	if (!err && !changes.read_only)
 		err = put_user(0, &user->nr_failed);
 	if (!err)
 		err = dep_changes_apply(inst, &changes);
 	if (err)
 		return err;
-	if (changes.failed && put_user(changes.failed, &user->nr_failed))
+	if (changes.failed && !changes.read_only && put_user(changes.failed, &user->nr_failed))
 		return -EFAULT;
 	return changes.tried;
 }

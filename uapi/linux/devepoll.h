@@ -241,9 +241,9 @@ struct devepoll_change {
  * @changes: address of an array of struct devepoll_change
  * @nr: number of elements, at most DEVEPOLL_MAX_CHANGES
  * @change_size: size of one element, in bytes
- * @flags: 0
+ * @flags: 0 or DEVEPOLL_NO_RESULTS
  * @nr_failed: out: number of changes that were tried and have a result other
- *	than 0
+ *	than 0; not written with DEVEPOLL_NO_RESULTS
  */
 struct devepoll_ctl {
 	__u64 changes;
@@ -255,6 +255,13 @@ struct devepoll_ctl {
 
 #define DEVEPOLL_MAX_CHANGES	(1024 * 1024)
 
+/*
+ * A flag of devepoll_ctl.flags: the changes are only read, so they may be in
+ * memory that can't be written, and neither they nor the argument say what
+ * failed.  The first change that fails is the last one that is tried.
+ */
+#define DEVEPOLL_NO_RESULTS	0x0001
+
 /**
  * define DEVEPOLL_CTL - change the interest list
  *
@@ -264,7 +271,9 @@ struct devepoll_ctl {
  *
  * Return: the number of changes that were tried, which is all of them unless
  * the next one can't be read and written, the next one has a part that this
- * kernel does not know, or the caller is being killed; or -1 with errno
+ * kernel does not know, or the caller is being killed; with DEVEPOLL_NO_RESULTS
+ * the number of changes that were made, unless the first one failed, whose
+ * result then is errno; or -1 with errno
  * EFAULT: the argument, or the first change, can't be read and written;
  * EINVAL: nr is 0 or too large; change_size is too small, too large or not a
  * multiple of 8; flags has an unknown bit;
