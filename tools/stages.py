@@ -46,7 +46,7 @@ class Stage:
         self.part = part
         self.path = os.path.join(STAGES, name)
         self.beside = header(self.path, "beside") is not None
-        self.together = header(self.path, "together") is not None
+        self.alone = header(self.path, "alone") is not None
         # The lock on guests, where others hold it for this stage.
         self.lock = None
         self.child = None
@@ -210,6 +210,8 @@ class Lane(threading.Thread):
 
 def run_two_at_a_time(stages):
     """Run stages, with a lock on guests that two share."""
+    if not stages:
+        return
     with guest_lock(False) as lock:
         waiting = queue.SimpleQueue()
         lanes = [Lane(waiting), Lane(waiting)]

@@ -59,9 +59,10 @@
 #define __uninitialized
 #endif
 
-/* since 6.17: a name for the flag of a queue without WQ_UNBOUND */
+/* since 6.17: names for a queue without WQ_UNBOUND, and its flag */
 #ifndef DEP_HAVE_WQ_PERCPU
 #define WQ_PERCPU 0
+#define system_percpu_wq system_wq
 #endif
 
 /* by 6.12: an accessor for the member */

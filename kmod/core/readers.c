@@ -132,7 +132,8 @@ static void readers_check(struct work_struct *work)
 		dep_instance_wake(inst);
 	if (readers->nr_held) {
 		readers->pause = min(2 * readers->pause, DEP_READERS_PAUSE);
-		queue_delayed_work(system_wq, &readers->check, readers->pause);
+		queue_delayed_work(system_percpu_wq, &readers->check,
+				   readers->pause);
 	} else {
 		readers->pause = 0;
 	}
@@ -151,7 +152,7 @@ void dep_readers_watch(struct dep_readers *readers)
 	if (readers->pause == DEP_READERS_SOON)
 		return;
 	readers->pause = DEP_READERS_SOON;
-	mod_delayed_work(system_wq, &readers->check, readers->pause);
+	mod_delayed_work(system_percpu_wq, &readers->check, readers->pause);
 }
 
 static int readers_make_sets(struct dep_readers *readers)
