@@ -83,7 +83,7 @@ bool blocks_in(pid_t tid, long syscall);
 int await_sleep(pid_t tid, long syscall);
 /* Waits for a condition; false after a long while. */
 #define await(condition) ({						\
-	uint64_t __end = now_ns() + 10000 * NSEC_PER_MSEC * slowness();	\
+	uint64_t __end = now_ns() + 20000 * NSEC_PER_MSEC * slowness();	\
 	bool __met;							\
 									\
 	while (!(__met = (condition)) && now_ns() < __end)		\

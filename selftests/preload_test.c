@@ -333,7 +333,7 @@ TEST(set_is_none_for_epolls_own_calls)
 }
 
 #define THREADS	4
-#define ROUNDS	200
+#define ROUNDS	40
 
 static long make_and_use_sets(void *arg)
 {
