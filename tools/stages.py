@@ -97,6 +97,8 @@ class Stage:
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
                 start_new_session=True, pass_fds=[lock.fileno()])
+            if self.beside:
+                make_idle(child)
             timer = threading.Timer(STAGE_LIMIT, stop, [child])
             timer.start()
             other = threading.Thread(target=self.copy, args=[child.stderr, log])
@@ -250,6 +252,17 @@ def guest_lock(beside):
         say("   waiting for another guest to end")
         fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
+
+
+def make_idle(child):
+    """Let the session of an idle process, too, have what others leave.
+
+    Where the kernel groups tasks by session, each group gets an equal share,
+    whatever the class of its tasks.
+    """
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{child.pid}/autogroup", "w", encoding="ascii") as group:
+            group.write("19")
 
 
 def stop(child):
