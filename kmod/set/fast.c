@@ -45,7 +45,10 @@ int dep_fast_wait(struct dep_instance *inst, struct epoll_event __user *to,
 	if (!dep_ready_may_ask(inst)) {
 		if (!timeout_ms)
 			return 0;
-		return dep_fast_wait_on(inst, to, max, timeout_ms, 0);
+		/* While the caller sleeps, nobody can come to share a table. */
+		return fast_is_alone() ?
+			dep_fast_wait_on(inst, to, max, timeout_ms, 0) :
+			dep_fast_sleep_shared(inst, to, max, timeout_ms, 0);
 	}
 	if (!fast_is_alone())
 		return dep_fast_wait_shared(inst, to, max, timeout_ms);

@@ -19,7 +19,6 @@
 #include "set/fast_item.h"
 #include "set/fast_many.h"
 #include "set/fast_one.h"
-#include "set/fast_shared.h"
 #include "set/owner.h"
 #include "set/ready.h"
 
@@ -259,11 +258,7 @@ static int fast_collect_again(struct dep_instance *inst,
 {
 	u64 collected;
 
-	if (!fast_is_alone())
-		collected = dep_fast_collect_shared(inst, results->user,
-						    results->max,
-						    results->waiter);
-	else if (fast_expects_one(inst, results->max))
+	if (fast_expects_one(inst, results->max))
 		collected = fast_collect_one(inst, results->user, results->max,
 					     results->waiter);
 	else

@@ -19,10 +19,10 @@
 #include "set/fast_call.h"
 #include "set/fast_event.h"
 #include "set/fast_item.h"
-#include "set/fast_many.h"
 #include "set/fast_shared.h"
 #include "set/last.h"
 #include "set/owner.h"
+#include "sinks/results.h"
 
 /* Lets others run.  Returns false if the task is being killed. */
 static noinline bool shared_breathe(struct dep_instance *inst)
@@ -51,6 +51,18 @@ static __always_inline u32 shared_end(struct dep_instance *inst,
 	/* The program has closed it, and wants no event. */
 	dep_last_keep(inst, file);
 	return nr;
+}
+
+/* What a call returns that took @nr events; unlocks the instance. */
+static __always_inline u64 shared_leave(struct dep_instance *inst, u32 number,
+					u32 flags, u32 nr)
+	__releases(&inst->lock)
+{
+	/* If nothing came back to the list, the pass wakes for the rest. */
+	if (nr || flags != FAST_REST)
+		fast_wake(inst);
+	spin_unlock_irq(&inst->lock);
+	return likely(!flags) ? nr : fast_leave(number, flags, nr);
 }
 
 /*
@@ -86,10 +98,9 @@ static __always_inline u64 shared_run(struct dep_instance *inst,
 		file = item->file;
 		item->pass = number;
 		fast_take_first_item(inst, item);
-		/* If the last reference is gone, the item soon will be, too. */
+		/* It keeps the item, too; without any, the item soon ends. */
 		if (unlikely(!dep_file_get(file)))
 			continue;
-		/* This reference keeps the item, too. */
 		spin_unlock_irq(&inst->lock);
 		/* Pairs with smp_mb() in dep_watch_wake(). */
 		smp_mb__after_atomic();
@@ -120,13 +131,7 @@ static __always_inline u64 shared_run(struct dep_instance *inst,
 		    !shared_breathe(inst))
 			break;
 	}
-	/* If nothing came back to the list, the pass wakes for the rest. */
-	if (to != first || flags != FAST_REST)
-		fast_wake(inst);
-	spin_unlock_irq(&inst->lock);
-	if (likely(!flags))
-		return to - first;
-	return fast_leave(number, flags, to - first);
+	return shared_leave(inst, number, flags, to - first);
 }
 
 static __always_inline u64 shared_collect(struct dep_instance *inst,
@@ -148,21 +153,40 @@ static __always_inline u64 shared_collect(struct dep_instance *inst,
 	return collected;
 }
 
+/* The dep_results.collect of a call that has slept. */
+static int shared_collect_again(struct dep_instance *inst,
+				struct dep_results *results)
+{
+	u64 collected;
+
+	collected = shared_collect(inst, results->user, results->max,
+				   results->waiter);
+	return fast_go_on(inst, results, collected);
+}
+
 /**
- * dep_fast_collect_shared() - take events for a call that has slept
+ * dep_fast_sleep_shared() - the rest of a call whose caller shares its table
  * @inst: the instance
  * @to: where the events go
  * @max: how many at most
- * @waiter: the caller
+ * @timeout_ms: how long to wait, in milliseconds; negative for ever
+ * @collected: what was collected, as in fast_call.h
  *
  * Context: process; sleeps.
- * Return: as in fast_call.h.
+ * Return: as dep_collect_wait().
  */
-u64 dep_fast_collect_shared(struct dep_instance *inst,
-			    struct epoll_event __user *to, u32 max,
-			    struct dep_waiter *waiter)
+noinline int dep_fast_sleep_shared(struct dep_instance *inst,
+				   struct epoll_event __user *to, u32 max,
+				   int timeout_ms, u64 collected)
 {
-	return shared_collect(inst, to, max, waiter);
+	struct dep_results results = {
+		.user = to,
+		.layout = DEP_LAYOUT_EPOLL,
+		.max = max,
+		.collect = shared_collect_again,
+	};
+
+	return fast_continue(inst, &results, timeout_ms, collected);
 }
 
 /**
@@ -182,5 +206,5 @@ int dep_fast_wait_shared(struct dep_instance *inst,
 
 	if (fast_ends(inst, collected, timeout_ms))
 		return collected;
-	return dep_fast_wait_on(inst, to, max, timeout_ms, collected);
+	return dep_fast_sleep_shared(inst, to, max, timeout_ms, collected);
 }

@@ -6,12 +6,11 @@
 #include <linux/types.h>
 
 struct dep_instance;
-struct dep_waiter;
 struct epoll_event;
 
-u64 dep_fast_collect_shared(struct dep_instance *inst,
-			    struct epoll_event __user *to, u32 max,
-			    struct dep_waiter *waiter);
+int dep_fast_sleep_shared(struct dep_instance *inst,
+			  struct epoll_event __user *to, u32 max,
+			  int timeout_ms, u64 collected);
 int dep_fast_wait_shared(struct dep_instance *inst,
 			 struct epoll_event __user *to, u32 max,
 			 int timeout_ms);
