@@ -73,7 +73,8 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 		err = dep_changes_apply(inst, &changes);
 	if (err)
 		return err;
-	if (changes.failed && !changes.read_only && put_user(changes.failed, &user->nr_failed))
+	if (changes.failed && !changes.read_only &&
+	    put_user(changes.failed, &user->nr_failed))
 		return -EFAULT;
 	return changes.tried;
 }
