@@ -42,7 +42,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	INIT_LIST_HEAD(&inst->woken);
 	INIT_LIST_HEAD(&inst->nesting.inner);
 	INIT_LIST_HEAD(&inst->nesting.outer);
-	inst->pages.snapshot = 2;
+	inst->snapshot = 2;
 	/* Odd for ever, so no pass has the number of no pass. */
 	inst->pass = 1;
 	/* As a rule, whoever opens a set adds to it, and nobody else does. */

@@ -335,6 +335,7 @@
 #include <linux/mutex.h>
 #include <linux/poll.h>
 #include <linux/spinlock.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -359,6 +360,9 @@
  * @stash: M: items that are allocated and not used yet, linked by
  *	dep_item.stashed; each in a host
  * @returned: more of them, which items that were removed have left
+ * @snapshot: L: in a set of 2001 the number of the page set being filled, whose
+ *	lowest bit selects the set; 2 in others; read without a lock as a hint
+ * @wakes: L: how many wake-ups named events of an item
  * @ask_seq: M: odd while files are polled and their items are on no list; read
  *	without a lock
  * @polled: L: a task may sleep on @poll_queue
@@ -426,27 +430,42 @@
  *	the time of relays
  */
 struct dep_instance {
-	/* L: what a wake-up touches; nests the scheduler's locks. */
+	/* L: one line, all that a wake-up touches; nests the scheduler's locks. */
 	spinlock_t lock;
-	struct dep_fdmap interest;
-	const struct dep_sink *sink;
+	u32 nr_waiters;
 	struct list_head ready;
 	u32 nr_ready;
 	u32 pending;
-	u32 nr_items;
-	u32 room;
-	u32 ask_seq;
 	struct dep_ring *ring;
-	struct dep_item *stash;
-	struct dep_returned returned;
+	u64 snapshot;
+	u64 wakes;
 	bool polled;
 	bool polled_oddly;
+	bool extended;
+	bool settled;
+	u32 nr_items;
+	/* What a wait writes that finds events. */
+	/* M: adding and polling; nests map_lock, B, L and ->poll(). */
+	struct mutex mtx;
+	u32 ask_seq;
+	u32 pass;
+	struct file *last;
+	struct dep_stats stats;
+	struct dep_readers *readers;
+	bool plain;
+	bool classic;
+	u8 devpoll;
+	bool owed;
+	u32 room;
+	/* What a wake-up needs that is not for a trusted or polled item. */
+	const struct dep_sink *sink;
+	struct dep_fdmap interest;
+	struct dep_item *stash;
+	struct dep_returned returned;
 	__poll_t poll_wake;
 	struct dep_waiters sure;
 	struct dep_waiters lazy;
 	struct list_head woken;
-	u32 nr_waiters;
-	bool owed;
 	u32 awaited;
 	u32 awaited_old;
 	u64 looks;
@@ -454,11 +473,6 @@ struct dep_instance {
 	u64 coming_old;
 	u64 ticket;
 	struct dep_turns turns;
-	bool extended;
-	bool settled;
-	bool plain;
-	u8 devpoll;
-	bool classic;
 	struct dep_onesig *onesig;
 	struct dep_owner own_owners[2];
 	struct list_head owners;
@@ -466,9 +480,7 @@ struct dep_instance {
 	bool has_spare_owners;
 	bool wants_owner;
 	struct dep_living living;
-	struct dep_readers *readers;
 	struct dep_busy busy;
-	struct dep_stats stats;
 	struct file *file;
 	atomic_t opens;
 	struct list_head in_all;
@@ -477,11 +489,7 @@ struct dep_instance {
 	bool freeing;
 	struct dep_area area;
 	struct dep_arming arming;
-	u32 pass;
 	struct dep_nesting nesting;
-	struct file *last;
-	/* M: adding and polling; nests map_lock, B, L and ->poll(). */
-	struct mutex mtx;
 	/* P: the pages against mmap; nests L. */
 	struct mutex map_lock;
 	wait_queue_head_t poll_queue;
@@ -494,6 +502,10 @@ struct dep_instance {
 	struct user_struct *user;
 	struct dep_person *person;
 };
+
+/* Where locks are not larger than they have to be. */
+static_assert(sizeof(spinlock_t) > 4 ||
+	      offsetofend(struct dep_instance, nr_items) <= 64);
 
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 				      const struct cred *cred);

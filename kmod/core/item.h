@@ -279,7 +279,7 @@ static inline void dep_item_list_to_poll(struct dep_item *item)
 	item->must_poll = true;
 	dep_item_list(item);
 	WRITE_ONCE(item->pending, U16_MAX);
-	WRITE_ONCE(item->snapshot, item->inst->pages.snapshot);
+	WRITE_ONCE(item->snapshot, item->inst->snapshot);
 }
 
 /**
@@ -291,7 +291,7 @@ static inline void dep_item_list_trusted(struct dep_item *item, u16 events)
 {
 	item->revents |= events;
 	WRITE_ONCE(item->pending, item->revents);
-	WRITE_ONCE(item->snapshot, item->inst->pages.snapshot);
+	WRITE_ONCE(item->snapshot, item->inst->snapshot);
 	dep_item_list(item);
 }
 

@@ -20,10 +20,9 @@ struct dep_watch;
 
 /**
  * struct dep_pages - the two page sets, and the index of the one being filled
- * @set: L: the page sets, in the kernel's address space
+ * @set: L: the page sets, in the kernel's address space; dep_instance.snapshot
+ *	selects one
  * @index: L: the item of each slot of the page set being filled
- * @snapshot: L: number of the page set being filled; its lowest bit selects
- *	@set; read without it as a hint
  * @per_set: M+P+L: pages of one page set; read without a lock as a hint
  * @pages: M+P: all pages: the first page set, the second, the index
  * @base: M: where @pages are mapped for the kernel
@@ -31,7 +30,6 @@ struct dep_watch;
 struct dep_pages {
 	struct pollfd *set[2];
 	struct dep_item **index;
-	u64 snapshot;
 	u32 per_set;
 	struct page **pages;
 	void *base;
@@ -39,28 +37,28 @@ struct dep_pages {
 
 /**
  * struct dep_stats - the counters of a set; see struct devepoll_stats
- * @adds: M
- * @mods: M
- * @dels: L
- * @closes: L
- * @wakes: L
  * @asks: L
  * @waits: M: calls that polled the files, in a set of the extended interface
  * @handed: M: events that these returned
  * @takes: L: other calls that took events
  * @taken: L: events that these returned
+ * @adds: M
+ * @mods: M
+ * @dels: L
+ * @closes: L
+ *
+ * What a wake-up counts is in dep_instance.wakes.
  */
 struct dep_stats {
-	u64 adds;
-	u64 mods;
-	u64 dels;
-	u64 closes;
-	u64 wakes;
 	u64 asks;
 	u64 waits;
 	u64 handed;
 	u64 takes;
 	u64 taken;
+	u64 adds;
+	u64 mods;
+	u64 dels;
+	u64 closes;
 };
 
 /**

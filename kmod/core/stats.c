@@ -27,6 +27,7 @@ static LIST_HEAD(stats_sets);
 
 /* The sums over the sets that have been closed. */
 static struct dep_stats stats_gone;
+static u64 wakes_gone;
 
 static struct dentry *stats_dir;
 
@@ -36,7 +37,6 @@ static void stats_add(struct dep_stats *to, const struct dep_stats *from)
 	to->mods += from->mods;
 	to->dels += from->dels;
 	to->closes += from->closes;
-	to->wakes += from->wakes;
 	to->asks += from->asks;
 	to->waits += from->waits;
 	to->handed += from->handed;
@@ -71,6 +71,7 @@ void dep_stats_leave(struct dep_instance *inst)
 	mutex_lock(&stats_lock);
 	list_del(&inst->in_all);
 	stats_add(&stats_gone, &inst->stats);
+	wakes_gone += inst->wakes;
 	mutex_unlock(&stats_lock);
 }
 
@@ -78,14 +79,16 @@ static int stats_show(struct seq_file *seq, void *unused)
 {
 	struct dep_instance *inst;
 	struct dep_stats sum, one;
-	u64 sets = 0, items = 0;
+	u64 sets = 0, items = 0, wakes;
 
 	mutex_lock(&stats_lock);
 	sum = stats_gone;
+	wakes = wakes_gone;
 	list_for_each_entry(inst, &stats_sets, in_all) {
 		spin_lock_irq(&inst->lock);
 		one = stats_of(inst);
 		stats_add(&sum, &one);
+		wakes += inst->wakes;
 		items += inst->nr_items;
 		spin_unlock_irq(&inst->lock);
 		sets++;
@@ -96,7 +99,7 @@ static int stats_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "sets %llu\nitems %llu\nadds %llu\nmods %llu\n", sets,
 		   items, sum.adds, sum.mods);
 	seq_printf(seq, "dels %llu\ncloses %llu\nwakes %llu\nasks %llu\n",
-		   sum.dels, sum.closes, sum.wakes, sum.asks);
+		   sum.dels, sum.closes, wakes, sum.asks);
 	seq_printf(seq, "harvests %llu\nevents %llu\n",
 		   sum.waits + sum.takes, sum.handed + sum.taken);
 	return 0;
@@ -135,7 +138,7 @@ static void stats_read(struct dep_instance *inst, struct devepoll_stats *stats)
 		.mods = now.mods,
 		.dels = now.dels,
 		.closes = now.closes,
-		.wakes = now.wakes,
+		.wakes = inst->wakes,
 		.asks = now.asks,
 		.harvests = now.waits + now.takes,
 		.events = now.handed + now.taken,

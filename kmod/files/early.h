@@ -61,7 +61,7 @@ static __always_inline bool dep_watch_may_return(const struct dep_item *item,
 		if (!item_is_in_ring(item, inst))
 			return false;
 	} else if (READ_ONCE(item->snapshot) !=
-		   READ_ONCE(inst->pages.snapshot)) {
+		   READ_ONCE(inst->snapshot)) {
 		return false;
 	}
 	/* Pairs with smp_wmb() where a sink writes the two. */

@@ -40,7 +40,7 @@ static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
 	if (!(events | ask))
 		return;
 
-	inst->stats.wakes++;
+	inst->wakes++;
 	trace_devepoll_event(item, (__force u32)key);
 	if (unlikely(sleeps)) {
 		idle = !dep_instance_has_work(inst);
@@ -79,7 +79,7 @@ static __always_inline void watch_post(struct dep_item *item,
 				       struct dep_instance *inst, u16 events,
 				       enum watch_item kind)
 {
-	inst->stats.wakes++;
+	inst->wakes++;
 	/* What ready_post() does. */
 	if (watch_lists(item, kind))
 		dep_item_list_trusted(item, events);
@@ -102,7 +102,7 @@ static __always_inline void watch_notify_locked(struct dep_item *item,
 		     trace_devepoll_event_enabled())) {
 		watch_notify_more(item, key, many);
 	} else if (!sorted && item->mode & DEP_MODE_POLL) {
-		inst->stats.wakes++;
+		inst->wakes++;
 		dep_item_list_to_poll(item);
 	} else if (!sorted && unlikely(events & DEP_NEEDS_POLL)) {
 		/* Where such keys are trusted, too, it does what follows. */

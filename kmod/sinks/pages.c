@@ -30,7 +30,7 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 		       u16 events)
 {
 	struct dep_pages *pages = &inst->pages;
-	const u64 snapshot = pages->snapshot;
+	const u64 snapshot = inst->snapshot;
 	struct pollfd *slot = pages->set[snapshot & 1];
 
 	lockdep_assert_held(&inst->lock);
@@ -62,11 +62,11 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 static void pages_forget(struct dep_instance *inst, struct dep_item *item)
 {
 	struct dep_pages *pages = &inst->pages;
-	struct pollfd *slot = pages->set[pages->snapshot & 1];
+	struct pollfd *slot = pages->set[inst->snapshot & 1];
 	struct dep_item *last;
 
 	lockdep_assert_held(&inst->lock);
-	if (item->snapshot != pages->snapshot)
+	if (item->snapshot != inst->snapshot)
 		return;
 	WRITE_ONCE(item->snapshot, 0);
 	WRITE_ONCE(inst->pending, inst->pending - 1);
@@ -159,7 +159,6 @@ static int pages_swap(struct dep_instance *inst, struct dep_pages *fresh,
 		return -EBUSY;
 	}
 	spin_lock_irq(&inst->lock);
-	fresh->snapshot = inst->pages.snapshot;
 	swap(*fresh, inst->pages);
 	inst->room = room;
 	spin_unlock_irq(&inst->lock);
@@ -255,8 +254,8 @@ void dep_pages_free(struct dep_instance *inst)
 	spin_lock_irq(&inst->lock);
 	old = inst->pages;
 	/* After the next EP_ALLOC the first page set is filled first. */
-	inst->pages = (struct dep_pages) { .snapshot = old.snapshot + 2 };
-	inst->pages.snapshot &= ~1ULL;
+	inst->pages = (struct dep_pages) {};
+	WRITE_ONCE(inst->snapshot, (inst->snapshot + 2) & ~1ULL);
 	inst->room = 0;
 	spin_unlock_irq(&inst->lock);
 	inst->freeing = false;

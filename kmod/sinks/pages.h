@@ -30,7 +30,7 @@ static inline unsigned long dep_pages_offset(const struct dep_instance *inst)
 {
 	const struct dep_pages *pages = &inst->pages;
 
-	return READ_ONCE(pages->snapshot) & 1 ?
+	return READ_ONCE(inst->snapshot) & 1 ?
 	       READ_ONCE(pages->per_set) * PAGE_SIZE : 0;
 }
 
@@ -54,8 +54,7 @@ dep_pages_take(struct dep_instance *inst, u64 turn, unsigned long offset)
 		nr = inst->pending;
 		if (nr) {
 			WRITE_ONCE(inst->pending, 0);
-			WRITE_ONCE(inst->pages.snapshot,
-				   inst->pages.snapshot + 1);
+			WRITE_ONCE(inst->snapshot, inst->snapshot + 1);
 			inst->stats.takes++;
 			inst->stats.taken += nr;
 			trace_devepoll_harvest(inst, nr);

@@ -86,7 +86,7 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 	 * So that no item counts as pending: the snapshot of an item that is
 	 * added is 0, and closed items, which may be there, have an older one.
 	 */
-	ring->gen = inst->pages.snapshot + 1;
+	ring->gen = inst->snapshot + 1;
 	INIT_LIST_HEAD(&ring->told);
 	ring->slot_pages = PFN_UP(nr_sets * ring->stride);
 	ring->nr_pages = 1 + ring->slot_pages +
