@@ -18,7 +18,7 @@
 
 #define NUMBERS		32
 #define FIRST_NUMBER	300
-#define ROUNDS		4000
+#define ROUNDS		1500
 #define CHOICES		200
 
 /* What the threads of one test share. */
