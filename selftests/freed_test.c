@@ -17,7 +17,7 @@
 #include "ring.h"
 
 #define THREADS_MOST	8
-#define FDS		2000
+#define FDS		600
 #define FDS_DEEP	1000000	/* of all variants together */
 #define VARIANTS	12
 #define FDS_AHEAD	256
@@ -174,7 +174,7 @@ FIXTURE_SETUP(crowd)
 	int i;
 
 	self->nr_fds = getenv("DEVEPOLL_DEEP") ? FDS_DEEP / VARIANTS :
-		       slowness() > 1 ? FDS / 8 : FDS;
+		       slowness() > 1 ? FDS / 3 : FDS;
 	crowd->nr = variant->threads;
 	crowd->has_ring = !variant->ops;
 	crowd->objects = calloc(self->nr_fds, sizeof(*crowd->objects));
