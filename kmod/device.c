@@ -9,7 +9,6 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
-#include <linux/seq_file.h>
 
 #include <linux/devepoll.h>
 #include <linux/devpoll.h>
@@ -27,7 +26,9 @@
 #include "faces/devpoll.h"
 #include "faces/epoll.h"
 #include "faces/extended.h"
+#include "faces/fdinfo.h"
 #include "faces/features.h"
+#include "faces/mapping.h"
 #include "faces/onesig.h"
 #include "faces/reader.h"
 #include "faces/reopen.h"
@@ -227,44 +228,10 @@ static int reader_fadvise(struct file *file, loff_t offset, loff_t len,
 	return device_fadvise_other(file, offset, len, advice);
 }
 
-static int device_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	if (vma->vm_pgoff == DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT)
-		return dep_area_map(file->private_data, vma);
-	if (vma->vm_pgoff == DEVEPOLL_MAP_RING >> PAGE_SHIFT)
-		return dep_ring_map_word(file->private_data, vma);
-	if (vma->vm_pgoff == DEVEPOLL_MAP_RING_SLOTS >> PAGE_SHIFT)
-		return dep_ring_map_slots(file->private_data, vma);
-	return dep_pages_map(file->private_data, vma);
-}
-
 static int reader_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	return dep_instance_rights(file) & DEP_MAY_MAP ?
-		       device_mmap(file, vma) : -EACCES;
-}
-
-static const char *device_interface(const struct dep_instance *inst)
-{
-	switch (READ_ONCE(inst->devpoll)) {
-	case DEP_DEVPOLL_OPEN:
-		return "poll";
-	case DEP_DEVPOLL_LINUX:
-		return "poll, Linux";
-	case DEP_DEVPOLL_SOLARIS:
-		return "poll, Solaris";
-	default:
-		return READ_ONCE(inst->onesig) ? "signal" :
-		       READ_ONCE(inst->ring) ? "extended, ring" :
-		       READ_ONCE(inst->extended) ? "extended" : "2001";
-	}
-}
-
-static void device_show_fdinfo(struct seq_file *seq, struct file *file)
-{
-	seq_printf(seq, "interface:\t%s\n",
-		   device_interface(file->private_data));
-	dep_stats_show(file->private_data, seq);
+		       dep_mapping_map(file, vma) : -EACCES;
 }
 
 static __poll_t device_poll(struct file *file, poll_table *table)
@@ -294,7 +261,7 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	.flush = device_flush,			\
 	.write = device_write,			\
 	.poll = device_poll,			\
-	.show_fdinfo = device_show_fdinfo,	\
+	.show_fdinfo = dep_fdinfo_show,		\
 	.uring_cmd = dep_uring_cmd,		\
 	.unlocked_ioctl = device_ioctl,		\
 	.compat_ioctl = device_ioctl
@@ -305,7 +272,7 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 		DEVICE_OPERATIONS,
 		.open = device_open,
 		.release = device_release,
-		.mmap = device_mmap,
+		.mmap = dep_mapping_map,
 		.fadvise = device_fadvise,
 	},
 	[DEP_FILE_POLL] = {
@@ -316,14 +283,14 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 		.write = devpoll_write,
 		.poll = device_poll,
 		.mmap = devpoll_mmap,
-		.show_fdinfo = device_show_fdinfo,
+		.show_fdinfo = dep_fdinfo_show,
 		.unlocked_ioctl = devpoll_ioctl,
 		.compat_ioctl = devpoll_compat_ioctl,
 	},
 	[DEP_FILE_REOPENED] = {
 		DEVICE_OPERATIONS,
 		.release = dep_reopen_release,
-		.mmap = device_mmap,
+		.mmap = dep_mapping_map,
 		.fadvise = device_fadvise,
 	},
 	[DEP_FILE_READER ... DEP_FILE_KINDS - 1] = {
