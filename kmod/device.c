@@ -13,6 +13,7 @@
 #include <linux/devepoll.h>
 #include <linux/devpoll.h>
 
+#include "core/compat.h"
 #include "core/instance.h"
 #include "core/minor.h"
 #include "core/nest.h"
@@ -21,6 +22,7 @@
 #include "core/stats.h"
 #include "device.h"
 #include "faces/access.h"
+#include "faces/bind.h"
 #include "faces/busy_params.h"
 #include "faces/classic.h"
 #include "faces/devpoll.h"
@@ -42,6 +44,18 @@
 #include "sinks/pages.h"
 #include "sinks/ring_memory.h"
 
+/*
+ * A set for epoll's calls: it belongs to the extended interface at once, and
+ * calls that epoll does not have fail as they do for epoll.
+ */
+static void device_become_epoll(struct dep_instance *inst, struct file *file)
+{
+	dep_bind_new(inst);
+	/* The owner is the same, and open(2) looks here for what there is. */
+	file->f_op = &dep_instance_fops[DEP_FILE_AS_EPOLL];
+	file->f_mode |= FMODE_LSEEK;
+}
+
 static int device_open(struct inode *inode, struct file *file)
 {
 	struct dep_instance *inst;
@@ -54,7 +68,10 @@ static int device_open(struct inode *inode, struct file *file)
 	file->private_data = inst;
 	/* As for fds of epoll_create(2): there are no offsets to be large. */
 	file->f_flags &= ~O_LARGEFILE;
-	return stream_open(inode, file);
+	stream_open(inode, file);
+	if (file->f_flags & O_EXCL)
+		device_become_epoll(inst, file);
+	return 0;
 }
 
 static int devpoll_open(struct inode *inode, struct file *file)
@@ -151,7 +168,9 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 	if (ret == -ENOTTY)
 		ret = dep_busy_params_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
-		ret = dep_reopen(file, arg);
+		return dep_reopen(file, arg);
+	if (ret == -ENOTTY && dep_instance_kind(file) == DEP_FILE_AS_EPOLL)
+		return -DEP_EPOLL_NO_IOCTL;
 	return ret;
 }
 
@@ -259,7 +278,6 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 #define DEVICE_OPERATIONS			\
 	.owner = THIS_MODULE,			\
 	.flush = device_flush,			\
-	.write = device_write,			\
 	.poll = device_poll,			\
 	.show_fdinfo = dep_fdinfo_show,		\
 	.uring_cmd = dep_uring_cmd,		\
@@ -270,6 +288,7 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 	[DEP_FILE_EPOLL] = {
 		DEVICE_OPERATIONS,
+		.write = device_write,
 		.open = device_open,
 		.release = device_release,
 		.mmap = dep_mapping_map,
@@ -287,14 +306,23 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 		.unlocked_ioctl = devpoll_ioctl,
 		.compat_ioctl = devpoll_compat_ioctl,
 	},
+	[DEP_FILE_AS_EPOLL] = {
+		DEVICE_OPERATIONS,
+		.llseek = noop_llseek,
+		.release = device_release,
+		.mmap = dep_mapping_map_extended,
+		.fadvise = device_fadvise,
+	},
 	[DEP_FILE_REOPENED] = {
 		DEVICE_OPERATIONS,
+		.write = device_write,
 		.release = dep_reopen_release,
 		.mmap = dep_mapping_map,
 		.fadvise = device_fadvise,
 	},
 	[DEP_FILE_READER ... DEP_FILE_KINDS - 1] = {
 		DEVICE_OPERATIONS,
+		.write = device_write,
 		.release = dep_reopen_release,
 		.mmap = reader_mmap,
 		.fadvise = reader_fadvise,

@@ -336,8 +336,12 @@ static inline void dep_sigqueue_init(struct dep_sigqueue *entry)
 	dep_sigqueue_init_refs(entry);
 }
 
-/* since 6.9: the parameters of busy polling */
-#ifndef EPIOCSPARAMS
+/* since 6.9: the parameters of busy polling, and another error without them */
+#ifdef EPIOCSPARAMS
+#define DEP_EPOLL_NO_IOCTL	EINVAL
+#else
+#define DEP_EPOLL_NO_IOCTL	ENOTTY
+
 struct epoll_params {
 	__u32 busy_poll_usecs;
 	__u16 busy_poll_budget;

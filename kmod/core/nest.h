@@ -24,6 +24,7 @@ struct dep_nest;
 enum dep_file_kind {
 	DEP_FILE_EPOLL,		/* an open of /dev/epoll */
 	DEP_FILE_POLL,		/* an open of /dev/poll */
+	DEP_FILE_AS_EPOLL,	/* one of /dev/epoll with O_EXCL */
 	DEP_FILE_REOPENED,	/* what DEVEPOLL_REOPEN returns */
 	DEP_FILE_READER,	/* the same for reading, one for all rights */
 	DEP_FILE_KINDS = DEP_FILE_READER + DEP_READER_KINDS,

@@ -91,3 +91,17 @@ int dep_bind_settle(struct dep_instance *inst)
 	mutex_unlock(&inst->mtx);
 	return err;
 }
+
+/**
+ * dep_bind_new() - make a new set one of the extended interface for ever
+ * @inst: the instance; nobody else can reach it yet
+ *
+ * Context: process; sleeps.
+ */
+void dep_bind_new(struct dep_instance *inst)
+{
+	mutex_lock(&inst->mtx);
+	WARN_ON_ONCE(dep_bind_first(inst));
+	dep_bind_decide(inst, true);
+	mutex_unlock(&inst->mtx);
+}

@@ -14,6 +14,7 @@
 int dep_bind_first(struct dep_instance *inst);
 void dep_bind_decide(struct dep_instance *inst, bool used);
 int dep_bind_settle(struct dep_instance *inst);
+void dep_bind_new(struct dep_instance *inst);
 int dep_bind_for_reader(struct dep_instance *inst);
 
 /**

@@ -154,7 +154,9 @@ struct evpoll_packed {
  * first DEVEPOLL_CTL, DEVEPOLL_WAIT or DEVEPOLL_RING, or the first call of
  * epoll by the fadvise entry, makes it one of the extended interface.  A
  * request that fails does not decide the interface, and neither do changes of
- * which none took effect.
+ * which none took effect.  O_EXCL of open(2) makes it one of the extended
+ * interface at once, to which write(2), mmap(2), lseek(2) and unknown ioctls say
+ * what they say to an epoll fd.
  *
  * Events and modes are those of epoll_ctl(2): an fd is level-triggered by
  * default, and EPOLLET, EPOLLONESHOT, EPOLLEXCLUSIVE and EPOLLWAKEUP are
