@@ -192,7 +192,7 @@ static int open_path(const char *path, int flags)
 
 /**
  * devepoll_entry_open() - open the device
- * @cloexec: O_CLOEXEC or 0
+ * @flags: O_CLOEXEC, ENTRY_AS_EPOLL, both or 0
  * @node: out, unless NULL: the path that decided
  *
  * Return: the fd, or
@@ -201,14 +201,14 @@ static int open_path(const char *path, int flags)
  * or an error of open(2) for DEVEPOLL_NODE or, if that does not exist, for
  * DEVEPOLL_NODE_MISC.
  */
-int devepoll_entry_open(int cloexec, const char **node)
+int devepoll_entry_open(int flags, const char **node)
 {
 	const char *path = DEVEPOLL_NODE;
-	int fd = open_path(path, cloexec);
+	int fd = open_path(path, flags);
 	long ret;
 
 	if (fd == -ENOENT) {
-		fd = open_path(DEVEPOLL_NODE_MISC, cloexec);
+		fd = open_path(DEVEPOLL_NODE_MISC, flags);
 		/* If neither is there, the first one is missed. */
 		if (fd != -ENOENT)
 			path = DEVEPOLL_NODE_MISC;

@@ -178,6 +178,9 @@ struct entry_wait {
 	size_t sigsetsize;
 };
 
+/* A set for epoll's calls: see devepoll(4).  Older modules ignore it. */
+#define ENTRY_AS_EPOLL	O_EXCL
+
 static inline int64_t ns_of_ms(int ms)
 {
 	return ms < 0 ? DEVEPOLL_FOREVER : (int64_t)ms * 1000000;
@@ -187,7 +190,7 @@ DEVEPOLL_HIDDEN long devepoll_entry_find_out(int fd);
 DEVEPOLL_HIDDEN bool devepoll_entry_readable(const void *object, size_t size);
 DEVEPOLL_HIDDEN long devepoll_entry_request(int fd, unsigned int request,
 					    void *arg);
-DEVEPOLL_HIDDEN int devepoll_entry_open(int cloexec, const char **node);
+DEVEPOLL_HIDDEN int devepoll_entry_open(int flags, const char **node);
 DEVEPOLL_HIDDEN long devepoll_entry_change(int epfd, int op, int fd,
 					   const struct epoll_event *event,
 					   unsigned int flags);

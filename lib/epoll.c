@@ -13,8 +13,9 @@
 
 int devepoll_epoll_create(int size)
 {
-	return syscall_result(size > 0 ? devepoll_entry_open(0, NULL) :
-					-EINVAL);
+	return syscall_result(size > 0 ?
+			      devepoll_entry_open(ENTRY_AS_EPOLL, NULL) :
+			      -EINVAL);
 }
 
 int devepoll_epoll_create1(int flags)
@@ -22,7 +23,8 @@ int devepoll_epoll_create1(int flags)
 	if (flags & ~EPOLL_CLOEXEC)
 		return syscall_result(-EINVAL);
 	flags = flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0;
-	return syscall_result(devepoll_entry_open(flags, NULL));
+	return syscall_result(devepoll_entry_open(flags | ENTRY_AS_EPOLL,
+						  NULL));
 }
 
 /*

@@ -32,7 +32,8 @@ long devepoll_preload_create(long nr, int arg)
 
 	if (flags & ~EPOLL_CLOEXEC || (nr == SYS_epoll_create && arg <= 0))
 		return -EINVAL;
-	fd = devepoll_entry_open(flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0, &node);
+	fd = devepoll_entry_open((flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0) |
+				 ENTRY_AS_EPOLL, &node);
 	if (fd >= 0) {
 		preload_found_device(fd);
 		devepoll_preload_ring_renumber(fd);

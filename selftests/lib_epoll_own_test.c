@@ -2,6 +2,7 @@
 /*
  * libdevepoll: where epoll's calls under a prefix differ from epoll's own:
  * closed numbers, epoll's sets, sets of 2001, and a node that can't be opened.
+ * And that calls which epoll does not have do not differ.
  */
 #include <sched.h>
 #include <sys/mount.h>
@@ -12,6 +13,7 @@
 
 #include "lib_calls.h"
 #include "lib_helpers.h"
+#include "other_calls.h"
 
 TEST(closed_fd_is_removed_by_its_number)
 {
@@ -66,6 +68,23 @@ TEST(set_of_2001_is_ebusy)
 						       &event)));
 	EXPECT_EQ(-EBUSY, result_of(devepoll_epoll_wait(fd, &event, 1, 0)));
 	EXPECT_EQ(0, devepoll_close(set));
+}
+
+TEST(calls_that_epoll_lacks_say_what_they_say_to_epoll)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	int sets[] = {
+		devepoll_epoll_create1(EPOLL_CLOEXEC), devepoll_epoll_create(1),
+	};
+	size_t i;
+
+	ASSERT_LE(0, epoll);
+	for (i = 0; i < ARRAY_SIZE(sets); i++) {
+		ASSERT_LE(0, sets[i]);
+		EXPECT_EQ(0, count_differences(sets[i], epoll));
+		close(sets[i]);
+	}
+	close(epoll);
 }
 
 /* A folder of our own over /dev, in a namespace of our own. */
