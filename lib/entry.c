@@ -154,6 +154,24 @@ static bool is_foreign(int fd, long ret)
 	       !devepoll_entry_is_device(fd);
 }
 
+void (*devepoll_entry_shut)(int err);
+
+/*
+ * The error is that of a filter, and says nothing about the file: the number
+ * may be an instance of epoll by now, which needs none of the two calls.
+ */
+static long request_refused(int fd, long ret)
+{
+	long err = query_features(fd);
+	bool shut = is_refused(err);
+
+	if (shut ? !has_device_number(fd) : err)
+		return -ENOTTY;
+	if (shut && devepoll_entry_shut)
+		devepoll_entry_shut(-ret);
+	return ret;
+}
+
 /**
  * devepoll_entry_request() - make a request of the device
  * @fd: the device
@@ -173,10 +191,8 @@ long devepoll_entry_request(int fd, unsigned int request, void *arg)
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);
 	if (is_foreign(fd, ret))
 		return -ENOTTY;
-	/* The error is that of a filter, and says nothing about the file. */
-	if (is_refused(ret) && is_off_by_guess() &&
-	    !devepoll_entry_is_device(fd))
-		return -ENOTTY;
+	if (is_refused(ret))
+		return request_refused(fd, ret);
 	/* This was the first request that found the entry disabled. */
 	if (ret == -EINVAL && is_off_by_guess())
 		ret = raw_call(SYS_ioctl, fd, request, (long)arg, 0, 0, 0);

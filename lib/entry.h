@@ -186,6 +186,9 @@ static inline int64_t ns_of_ms(int ms)
 	return ms < 0 ? DEVEPOLL_FOREVER : (int64_t)ms * 1000000;
 }
 
+/* If not NULL, called with an errno if a filter refuses every request. */
+extern DEVEPOLL_HIDDEN void (*devepoll_entry_shut)(int err);
+
 DEVEPOLL_HIDDEN long devepoll_entry_find_out(int fd);
 DEVEPOLL_HIDDEN bool devepoll_entry_readable(const void *object, size_t size);
 DEVEPOLL_HIDDEN long devepoll_entry_request(int fd, unsigned int request,

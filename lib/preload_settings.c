@@ -34,14 +34,6 @@ unsigned int devepoll_read_settings(void)
 	       if_asked_for("DEVEPOLL_RING", SETTING_RING);
 }
 
-/* Runs once, before the program: setenv(3) moves the strings of getenv(3). */
-static __attribute__((constructor)) void keep_settings(void)
-{
-	atomic_store_explicit(&devepoll_settings,
-			      devepoll_read_settings() | KNOWN,
-			      memory_order_relaxed);
-}
-
 static struct iovec text(const char *text)
 {
 	return (struct iovec) {
@@ -70,4 +62,22 @@ void devepoll_tell_once(atomic_flag *told, const char *what, int err,
 	    !atomic_flag_test_and_set(told))
 		raw_call(SYS_writev, STDERR_FILENO, (long)iov,
 			 sizeof(iov) / sizeof(*iov), 0, 0, 0);
+}
+
+/* An instance from before a filter of system calls: see the manual page. */
+static void tell_shut(int err)
+{
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+
+	devepoll_tell_once(&told, "ioctl(2) and fadvise64(2)", err,
+			   "calls on instances of the device fail");
+}
+
+/* Runs once, before the program: setenv(3) moves the strings of getenv(3). */
+static __attribute__((constructor)) void keep_settings(void)
+{
+	atomic_store_explicit(&devepoll_settings,
+			      devepoll_read_settings() | KNOWN,
+			      memory_order_relaxed);
+	devepoll_entry_shut = tell_shut;
 }

@@ -126,6 +126,31 @@ TEST_F(fadvise, epoll_is_used_where_a_filter_refuses_all_requests)
 	EXPECT_EQ(-EBADF, ready(301));
 }
 
+/*
+ * Neither the set nor its members can be reached any more.  All else can, also
+ * under the number that the set had.
+ */
+TEST_F(fadvise, set_of_before_is_lost_alone_where_a_filter_refuses_all_requests)
+{
+	int epoll = epoll_by_libc();
+	int set = epoll_create1(0);
+	int fd = eventfd_new();
+
+	ASSERT_EQ(0, add(set, fd, EPOLLIN));
+	ASSERT_EQ(0, eventfd_post(fd));
+	ASSERT_EQ(fd, ready(set));
+	ASSERT_EQ(0, refuse_call(SYS_ioctl, variant->error));
+	ASSERT_EQ(0, refuse_fadvise(variant->error));
+	EXPECT_EQ(-variant->error, ready(set));
+	EXPECT_EQ(-variant->error, add(set, eventfd_new(), EPOLLIN));
+	EXPECT_EQ(-variant->error, ready(set));
+	EXPECT_TRUE(works(epoll));
+	EXPECT_TRUE(works(epoll_create1(0)));
+	ASSERT_EQ(set, dup2(epoll, set));
+	EXPECT_TRUE(works(set));
+	EXPECT_TRUE(refuses_a_regular_file(set));
+}
+
 /* Above the limit of the day, as a program has it that lowers its limit. */
 TEST(closefrom_leaves_nothing_behind_where_a_filter_refuses_it)
 {

@@ -19,6 +19,7 @@
 
 #include "kselftest_harness.h"
 
+#include "fadvise_filter.h"
 #include "helpers.h"
 #include "other_node.h"
 #include "preloaded.h"
@@ -84,6 +85,17 @@ static int give_bad_events(void)
 	return !works(set);
 }
 
+/* Two calls fail, on a set from before the filter. */
+static int lose_a_set(void)
+{
+	int set = epoll_create1(0);
+
+	if (refuse_call(SYS_ioctl, EPERM) || refuse_fadvise(EPERM))
+		return 1;
+	return ready(set) != -EPERM || add(set, 0, EPOLLIN) != -EPERM ||
+	       !works(epoll_create1(0));
+}
+
 /* The state for a moment while another thread calls setenv(3). */
 static int lose_the_environment(void)
 {
@@ -104,6 +116,8 @@ static int go_on(int argc, char **argv)
 		return find_set_closed(atoi(argv[3]));
 	if (!strcmp(word, "epoll"))
 		return use_epoll();
+	if (!strcmp(word, "set-lost"))
+		return lose_a_set();
 	if (!strcmp(word, "create-errno"))
 		return epoll_create1(0) == -1 ? errno : 0;
 	if (!strcmp(word, "edge-asks"))
@@ -339,6 +353,21 @@ TEST(set_keeps_the_mount_of_its_node)
 	EXPECT_EQ(EBUSY, errno);
 	ASSERT_EQ(0, close(set));
 	EXPECT_EQ(0, umount("/dev"));
+}
+
+TEST(one_line_is_said_of_sets_that_a_filter_shuts_when_asked)
+{
+	char *const argv[] = { "/proc/self/exe", "--go-on", "set-lost", NULL };
+	static const char expected[] =
+		"libdevepoll-preload: ioctl(2) and fadvise64(2): "
+		"Operation not permitted; "
+		"calls on instances of the device fail\n";
+	char err[512] = "";
+
+	EXPECT_EQ(0, run(argv, NULL, err, sizeof(err)));
+	EXPECT_STREQ("", err);
+	EXPECT_EQ(0, run(argv, "DEVEPOLL_VERBOSE=1", err, sizeof(err)));
+	EXPECT_TRUE(strstr(err, expected) == err);
 }
 
 TEST(no_line_is_said_where_the_device_is_there)
