@@ -179,6 +179,7 @@ class Lane(threading.Thread):
         self.stages = stages or queue.SimpleQueue()
         self.kept = kept
         self.current = None
+        self.other = None
         self.stopped = False
 
     def run(self):
@@ -198,11 +199,17 @@ class Lane(threading.Thread):
                     say("\n".join(lines))
 
     def finish(self):
-        """Wait until all stages have run."""
-        self.stages.put(None)
-        self.join()
+        """Wait until all stages have run, two at a time from now on."""
+        self.other = Lane(self.stages, self.kept)
+        self.other.start()
+        for lane in (self, self.other):
+            self.stages.put(None)
+        for lane in (self, self.other):
+            lane.join()
 
     def stop(self):
+        if self.other:
+            self.other.stop()
         self.stopped = True
         self.stages.put(None)
         stage = self.current
