@@ -100,7 +100,9 @@ int dep_bind_settle(struct dep_instance *inst)
  */
 void dep_bind_new(struct dep_instance *inst)
 {
-	mutex_lock(&inst->mtx);
+	/* Not to wait for it: misc_open() holds a lock that drivers take. */
+	if (WARN_ON_ONCE(!mutex_trylock(&inst->mtx)))
+		return;
 	WARN_ON_ONCE(dep_bind_first(inst));
 	dep_bind_decide(inst, true);
 	mutex_unlock(&inst->mtx);

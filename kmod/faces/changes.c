@@ -239,7 +239,8 @@ int dep_changes_apply(struct dep_instance *inst, struct dep_changes *changes)
 
 		err = changes_try_batch(inst, changes, min(left, batch));
 		if (err && changes->tried == before && batch > 1 &&
-		    err != -EINTR && !changes->failed) {
+		    err != -EINTR &&
+		    !(changes->read_only && changes->failed)) {
 			batch = 1;
 			continue;
 		}

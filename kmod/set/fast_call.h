@@ -69,19 +69,25 @@ static __always_inline bool fast_begin(struct dep_instance *inst,
 }
 
 /*
- * Counts events that were handed out, and drops M; L was dropped.  What was
- * left by dep_last_leave() is released with nothing held.
+ * Counts the events of @collected, and drops M; L was dropped.  What was left by
+ * dep_last_leave() is released with nothing held: by a worker if a pass goes on,
+ * which must not wait for that, since it wakes others for what is left.
  */
-static __always_inline void fast_end(struct dep_instance *inst, u32 handed)
+static __always_inline void fast_end(struct dep_instance *inst, u64 collected)
 {
 	struct file *last = dep_last_take(inst);
+	u32 handed = collected & FAST_NR;
 
 	inst->stats.waits += handed != 0;
 	inst->stats.handed += handed;
 	/* Pairs with the acquire in dep_ready_may_ask(). */
 	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
 	mutex_unlock(&inst->mtx);
-	if (unlikely(last))
+	if (likely(!last))
+		return;
+	if (collected & FAST_REST)
+		dep_fput_by_worker(last);
+	else
 		dep_fput_by_caller(last, handed);
 }
 

@@ -227,7 +227,7 @@ static __always_inline u64 fast_collect_one(struct dep_instance *inst,
 	collected = fast_take_first(inst, to, max);
 	if (unlikely(!collected) && dep_instance_nr_ready(inst))
 		collected = max == 1 ? fast_take_next(inst, to) : FAST_REST;
-	fast_end(inst, collected & FAST_NR);
+	fast_end(inst, collected);
 	return collected;
 }
 

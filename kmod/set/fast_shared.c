@@ -9,13 +9,13 @@
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/thread_info.h>
 
 /* This header needs the others. */
 #include <linux/eventpoll.h>
 
 #include "core/compat.h"
 #include "core/item.h"
-#include "core/limits.h"
 #include "set/fast_call.h"
 #include "set/fast_event.h"
 #include "set/fast_item.h"
@@ -23,6 +23,9 @@
 #include "set/last.h"
 #include "set/owner.h"
 #include "sinks/results.h"
+
+/* Flags of a thread that others wait for, or that may be killed. */
+#define SHARED_STOPS	(_TIF_NEED_RESCHED | _TIF_SIGPENDING)
 
 /* Lets others run.  Returns false if the task is being killed. */
 static noinline bool shared_breathe(struct dep_instance *inst)
@@ -127,7 +130,7 @@ static __always_inline u64 shared_run(struct dep_instance *inst,
 		}
 		if (unlikely(flags) || to == end)
 			break;
-		if (unlikely(!(inst->stats.asks % DEP_FAST_BATCH)) &&
+		if (unlikely(read_thread_flags() & SHARED_STOPS) &&
 		    !shared_breathe(inst))
 			break;
 	}
@@ -149,7 +152,7 @@ static __always_inline u64 shared_collect(struct dep_instance *inst,
 	} else {
 		collected = shared_run(inst, to, max);
 	}
-	fast_end(inst, collected & FAST_NR);
+	fast_end(inst, collected);
 	return collected;
 }
 
