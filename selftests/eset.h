@@ -39,6 +39,8 @@ enum eset_trait {
 	TAKES_EPOLL_IN		= 1 << 2,
 	/* what a file reported that was not handed out is reported later */
 	KEEPS_ANSWERS		= 1 << 3,
+	/* an event of a file wakes all sets, whichever queue it came from */
+	SHARES_QUEUES		= 1 << 4,
 };
 
 struct eset_ops {

@@ -318,7 +318,7 @@ static int mapped_wait(struct eset *set, struct epoll_event *out, int max,
 
 const struct eset_ops eset_devepoll = {
 	.name		= "/dev/epoll",
-	.traits		= TAKES_TURNS | KEEPS_ANSWERS,
+	.traits		= TAKES_TURNS | KEEPS_ANSWERS | SHARES_QUEUES,
 	.wait_syscall	= SYS_ioctl,
 	.pwait2_syscall	= SYS_ioctl,
 	.open		= device_open,
@@ -331,7 +331,7 @@ const struct eset_ops eset_devepoll = {
 
 const struct eset_ops eset_devepoll_fadvise = {
 	.name		= "/dev/epoll by fadvise",
-	.traits		= TAKES_TURNS | KEEPS_ANSWERS,
+	.traits		= TAKES_TURNS | KEEPS_ANSWERS | SHARES_QUEUES,
 	.wait_syscall	= SYS_FADVISE,
 	.pwait2_syscall	= SYS_FADVISE,
 	.open		= device_open,
@@ -344,7 +344,7 @@ const struct eset_ops eset_devepoll_fadvise = {
 
 const struct eset_ops eset_devepoll_mapped = {
 	.name		= "/dev/epoll into its mapping",
-	.traits		= TAKES_TURNS | KEEPS_ANSWERS,
+	.traits		= TAKES_TURNS | KEEPS_ANSWERS | SHARES_QUEUES,
 	.wait_syscall	= SYS_FADVISE,
 	.pwait2_syscall	= SYS_ioctl,
 	.open		= device_open,

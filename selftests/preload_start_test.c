@@ -141,6 +141,7 @@ static __attribute__((constructor)) void begin(int argc, char **argv)
 static int run(char *const argv[], const char *setting, char *err, size_t size)
 {
 	int fds[2];
+	size_t used = 0;
 	ssize_t len;
 	pid_t child;
 
@@ -159,8 +160,11 @@ static int run(char *const argv[], const char *setting, char *err, size_t size)
 	}
 	close(fds[1]);
 	if (err) {
-		len = read(fds[0], err, size - 1);
-		err[len < 0 ? 0 : len] = '\0';
+		/* To its end: what is written to no reader ends the writer. */
+		while (used < size - 1 &&
+		       (len = read(fds[0], err + used, size - 1 - used)) > 0)
+			used += len;
+		err[used] = '\0';
 	}
 	close(fds[0]);
 	return child < 0 ? -errno : reap(child);
