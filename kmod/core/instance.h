@@ -430,7 +430,10 @@
  *	the time of relays
  */
 struct dep_instance {
-	/* L: one line, all that a wake-up touches; nests the scheduler's locks. */
+	/*
+	 * L: one line, all that a wake-up touches of a set for an item that is
+	 * trusted or polled, while nobody sleeps; nests the scheduler's locks.
+	 */
 	spinlock_t lock;
 	u32 nr_waiters;
 	struct list_head ready;
@@ -457,7 +460,7 @@ struct dep_instance {
 	u8 devpoll;
 	bool owed;
 	u32 room;
-	/* What a wake-up needs that is not for a trusted or polled item. */
+	/* What a wake-up needs besides for an item that is neither of these. */
 	const struct dep_sink *sink;
 	struct dep_fdmap interest;
 	struct dep_item *stash;

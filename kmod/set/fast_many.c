@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The fast path of epoll_wait(2) for several items, whose files the caller's
- * table keeps: batch after batch.  And what follows any of the paths, until the
- * call ends.  Read fast.c first.
+ * table keeps: batch after batch.  And what follows this path and that of one
+ * item, until the call ends.  Read fast.c first.
  */
 #include <linux/poll.h>
 #include <linux/sched.h>
