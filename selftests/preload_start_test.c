@@ -88,11 +88,13 @@ static int give_bad_events(void)
 /* Two calls fail, on a set from before the filter. */
 static int lose_a_set(void)
 {
+	/* With a ring, the wait sees in memory that there is nothing. */
+	int expected = getenv("DEVEPOLL_RING") ? -ENOMSG : -EPERM;
 	int set = epoll_create1(0);
 
 	if (refuse_call(SYS_ioctl, EPERM) || refuse_fadvise(EPERM))
 		return 1;
-	return ready(set) != -EPERM || add(set, 0, EPOLLIN) != -EPERM ||
+	return ready(set) != expected || add(set, 0, EPOLLIN) != -EPERM ||
 	       !works(epoll_create1(0));
 }
 
