@@ -51,6 +51,7 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	INIT_LIST_HEAD(&inst->own_owners[1].entry);
 	dep_owner_begin(&inst->own_owners[0]);
 	list_add(&inst->own_owners[0].entry, &inst->owners);
+	inst->owner_files = inst->own_owners[0].files;
 	mutex_init(&inst->mtx);
 	mutex_init(&inst->map_lock);
 	init_waitqueue_head(&inst->poll_queue);

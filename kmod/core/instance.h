@@ -235,12 +235,13 @@
  * ===========================
  *
  *  - The only item of a file: the wake function finds it as dep_watch.first
- *    under the lock of the wait queue alone, and uses it and its instance
- *    without 5 if its link leads to no other.  An item that leaves while others
- *    stay may be the one that was found, so dep_watch_detach takes and drops
- *    the lock of each wait queue (B held) before the item is freed, and does
- *    not change its link: it would be taken for the only one, and the others
- *    would miss the event.  With the last item the entries leave the wait
+ *    under the lock of the wait queue alone, and uses it and its instance,
+ *    which is dep_watch.sole, without 5 if there is the latter.  An item that
+ *    joins clears that before it polls the file.  An item that leaves while
+ *    others stay may be the one that was found, so dep_watch_detach takes and
+ *    drops the lock of each wait queue (B held) before the item is freed, and
+ *    before it makes the other one the only one: so nobody finds an item with
+ *    the instance of another.  With the last item the entries leave the wait
  *    queues, under the same locks.  It takes 6 without turning interrupts off,
  *    since whoever wakes us has done so; where a driver has not, it goes by 5.
  *  - An event that nobody wants or that is pending already: the wake function
@@ -373,6 +374,7 @@
  * @lazy: L: those that may not come for long: see dep_waiter.comes
  * @woken: L: io_uring commands that the relay has to wake
  * @nr_waiters: L: how many are in @sure and @lazy
+ * @nr_special: L: how many of these are not in the list of @sure
  * @owed: L: the relay has to wake one of them
  * @awaited: L: how many woken waiters have not come, without those given up
  * @awaited_old: L: how many of them were woken before the last check
@@ -393,6 +395,8 @@
  * @onesig: M+L: what makes it a signal set, now and for ever, or NULL; read
  *	without a lock, with acquire
  * @own_owners: L: room for two of @owners
+ * @owner_files: L: dep_owner.files of the only one of @owners; NULL if there are
+ *	several
  * @owners: L (the first: M+L): the owners of the items, the last that added one
  *	first; see owners.c
  * @spare_owners: L: allocated ones without items, as room for further ones
@@ -453,6 +457,7 @@ struct dep_instance {
 	u32 ask_seq;
 	u32 pass;
 	struct file *last;
+	const void *owner_files;
 	struct dep_stats stats;
 	struct dep_readers *readers;
 	bool plain;
@@ -460,21 +465,26 @@ struct dep_instance {
 	u8 devpoll;
 	bool owed;
 	u32 room;
-	/* What a wake-up needs besides for an item that is neither of these. */
-	const struct dep_sink *sink;
 	struct dep_fdmap interest;
-	struct dep_item *stash;
-	struct dep_returned returned;
-	__poll_t poll_wake;
-	struct dep_waiters sure;
-	struct dep_waiters lazy;
-	struct list_head woken;
+	/*
+	 * L: one more line, up to the list of @sure, which is all that a wake-up
+	 * needs besides while tasks sleep for one event each.
+	 */
+	const struct dep_sink *sink ____cacheline_aligned;
+	u32 nr_special;
 	u32 awaited;
 	u32 awaited_old;
-	u64 looks;
+	u32 looks;
 	u64 coming;
-	u64 coming_old;
+	struct dep_relay *late;
 	u64 ticket;
+	struct dep_waiters sure;
+	struct dep_waiters lazy;
+	u64 coming_old;
+	struct list_head woken;
+	__poll_t poll_wake;
+	struct dep_item *stash;
+	struct dep_returned returned;
 	struct dep_turns turns;
 	struct dep_onesig *onesig;
 	struct dep_owner own_owners[2];
@@ -498,7 +508,6 @@ struct dep_instance {
 	wait_queue_head_t poll_queue;
 	struct dep_relay *relay;
 	struct list_head in_relay;
-	struct dep_relay *late;
 	struct list_head in_late;
 	u64 late_at;
 	atomic_t serving;
@@ -509,6 +518,8 @@ struct dep_instance {
 /* Where locks are not larger than they have to be. */
 static_assert(sizeof(spinlock_t) > 4 ||
 	      offsetofend(struct dep_instance, nr_items) <= 64);
+static_assert(offsetofend(struct dep_instance, sure.waiters) -
+	      offsetof(struct dep_instance, sink) == 64);
 
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 				      const struct cred *cred);

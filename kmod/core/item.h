@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Items, which are the fds of an interest list, and the sink, to which their
- * events go.  Read the banner of instance.h first.
+ * Items, which are the fds of an interest list.  Read the banner of instance.h
+ * first.
  */
 #ifndef DEVEPOLL_ITEM_H
 #define DEVEPOLL_ITEM_H
@@ -14,6 +14,7 @@
 
 #include "core/events.h"
 #include "core/instance.h"
+#include "core/sink.h"
 
 struct dep_leaf;
 struct dep_nest;
@@ -32,12 +33,15 @@ struct dep_extra {
 
 /**
  * struct dep_item - one fd of an interest list
- * @link: B+W, but a wake function moves it under W alone: among the items of
- *	the watch: see files/members.h
+ *
+ * Its first line is all that a wait touches of it, and all that a wake-up does
+ * besides a line of the watch.
+ *
  * @ready: L: in dep_instance.ready, or empty
- * @inst: const: the instance whose set this is
  * @file: L (changed once, to NULL, under B+L or M+L): the file that the number
  *	named; a key, to be dereferenced only with a reference of one's own
+ * @data: L (written under M+L): what the program wants to get back
+ * @stashed: the next in dep_instance.stash (M), .returned (L), or a clear (M)
  * @snapshot: L: the sink's: the snapshot in which @slot holds; in a ring
  *	dep_ring.gen
  * @slot: L: the sink's: where the item's event stands
@@ -58,19 +62,20 @@ struct dep_extra {
  * @pass: M: the last pass over the ready list that took it
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
  *	or, with DEP_MODE_STAY, buried
- * @data: L (written under M+L): what the program wants to get back
- * @stashed: the next in dep_instance.stash (M), .returned (L), or a clear (M)
+ * @link: B+W, but a wake function moves it under W alone: among the items of
+ *	the watch: see files/members.h
+ * @inst: const: the instance whose set this is
  * @owner: L (written under M+L), while hooked: who added it
  * @leaf: the owner's, once unhooked, with @cut: memory of the map of numbers
  */
 struct dep_item {
-	struct list_head link;
 	struct list_head ready;
-	struct dep_instance *inst;
 	struct file *file;
+	union {
+		u64 data;
+		struct dep_item *stashed;
+	};
 	u64 snapshot;
-	u32 slot;
-	int fd;
 	/* Cleared together. */
 	u16 revents;
 	u16 pending;
@@ -82,12 +87,13 @@ struct dep_item {
 	bool hosted:1;
 	bool cut:1;
 	u8 watched;
-	u32 pass;
 	u32 mode;
-	union {
-		u64 data;
-		struct dep_item *stashed;
-	};
+	int fd;
+	u32 pass;
+	u32 slot;
+	/* The second line. */
+	struct list_head link;
+	struct dep_instance *inst;
 	union {
 		struct dep_owner *owner;
 		struct dep_leaf *leaf;
@@ -178,28 +184,6 @@ static inline struct dep_item *dep_item_peer(const struct dep_item *item)
 }
 
 /**
- * struct dep_sink - where the events of an instance go
- * @needs_poll: events that keys claim though the file may not have them: it
- *	must be polled
- * @post: add events to the item's; L is held, interrupts are off, must not
- *	fail.  Keeps dep_instance.pending
- * @forget: drop what is pending for the item; L is held.  Keeps
- *	dep_instance.pending
- * @join: take a new item, which is charged and not hooked; M is held.  NULL if
- *	there is nothing to do
- * @listed: an item comes onto the ready list, but not by @post or a pass; L is
- *	held, interrupts are off, must not fail.  NULL if there is nothing to do
- */
-struct dep_sink {
-	u16 needs_poll;
-	void (*post)(struct dep_instance *inst, struct dep_item *item,
-		     u16 events);
-	void (*forget)(struct dep_instance *inst, struct dep_item *item);
-	int (*join)(struct dep_item *item);
-	void (*listed)(struct dep_instance *inst);
-};
-
-/**
  * dep_item_poll_mode() - must the file be polled whatever a key says?
  * @inst: the instance of the item
  * @mode: what the program asks for
@@ -214,14 +198,16 @@ static inline u32 dep_item_poll_mode(const struct dep_instance *inst, u32 mode)
 
 /**
  * dep_item_needs_poll() - the events for which the file must be polled
+ * @inst: the instance of the item
  * @item: the item
  *
  * Return: the events, of those that a key may claim.
  */
-static inline u16 dep_item_needs_poll(const struct dep_item *item)
+static inline u16 dep_item_needs_poll(const struct dep_instance *inst,
+				      const struct dep_item *item)
 {
 	return item->mode & DEP_MODE_POLL ? U16_MAX :
-	       item->inst->sink->needs_poll & DEP_NEEDS_POLL;
+	       inst->sink->needs_poll & DEP_NEEDS_POLL;
 }
 
 /**
@@ -248,13 +234,16 @@ static inline bool dep_item_is_listed_as_told(const struct dep_item *item)
 	       DEP_MODE_TRUST;
 }
 
+/* With the instance as an argument, they don't touch the item's second line. */
+
 /**
- * dep_item_list() - put an item on the ready list
- * @item: a hooked item, or one that is closed; its instance is locked
+ * dep_item_list_in() - put an item on the ready list
+ * @inst: its instance, locked
+ * @item: a hooked item, or one that is closed
  */
-static inline void dep_item_list(struct dep_item *item)
+static inline void dep_item_list_in(struct dep_instance *inst,
+				    struct dep_item *item)
 {
-	struct dep_instance *inst = item->inst;
 	struct list_head *ready = &inst->ready, *last;
 
 	if (item->ready.next != &item->ready)
@@ -269,30 +258,43 @@ static inline void dep_item_list(struct dep_item *item)
 }
 
 /**
+ * dep_item_list() - dep_item_list_in() for a caller that has the item alone
+ * @item: as there; its instance is locked
+ */
+static inline void dep_item_list(struct dep_item *item)
+{
+	dep_item_list_in(item->inst, item);
+}
+
+/**
  * dep_item_list_to_poll() - put an item on the ready list, to have it polled
- * @item: a hooked item of which every event needs poll; its instance is locked
+ * @inst: its instance, locked
+ * @item: a hooked item of which every event needs poll
  *
  * Until it is taken off again, no event of its file is news.
  */
-static inline void dep_item_list_to_poll(struct dep_item *item)
+static inline void dep_item_list_to_poll(struct dep_instance *inst,
+					 struct dep_item *item)
 {
 	item->must_poll = true;
-	dep_item_list(item);
+	dep_item_list_in(inst, item);
 	WRITE_ONCE(item->pending, U16_MAX);
-	WRITE_ONCE(item->snapshot, item->inst->snapshot);
+	WRITE_ONCE(item->snapshot, inst->snapshot);
 }
 
 /**
  * dep_item_list_trusted() - put an item on the ready list, whose key is trusted
- * @item: a hooked item with DEP_MODE_TRUST; its instance is locked
+ * @inst: its instance, locked
+ * @item: a hooked item with DEP_MODE_TRUST
  * @events: what its file need not be polled for
  */
-static inline void dep_item_list_trusted(struct dep_item *item, u16 events)
+static inline void dep_item_list_trusted(struct dep_instance *inst,
+					 struct dep_item *item, u16 events)
 {
 	item->revents |= events;
 	WRITE_ONCE(item->pending, item->revents);
-	WRITE_ONCE(item->snapshot, item->inst->snapshot);
-	dep_item_list(item);
+	WRITE_ONCE(item->snapshot, inst->snapshot);
+	dep_item_list_in(inst, item);
 }
 
 /**

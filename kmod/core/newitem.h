@@ -64,6 +64,10 @@ dep_item_new(struct dep_instance *inst, struct file *file, int fd, u16 events,
 		return ERR_PTR(-ENOMEM);
 	percpu_counter_inc(watches);
 
+	/* Nothing of it is set but what dep_host_new_lone() sets. */
+	item->hosted = hosted;
+	if (likely(hosted))
+		atomic_set(&dep_host_of(item)->watch.users, 0);
 	INIT_LIST_HEAD(&item->link);
 	INIT_LIST_HEAD(&item->ready);
 	item->inst = inst;

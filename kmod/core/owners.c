@@ -19,6 +19,7 @@ void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner)
 {
 	lockdep_assert_held(&inst->lock);
 	list_del_init(&owner->entry);
+	dep_owner_recount(inst);
 	if (inst->living.owner == owner)
 		inst->living.owner = NULL;
 	/* Under L nothing is freed: an allocator may print, and so wake. */

@@ -23,6 +23,18 @@ static inline struct dep_owner *dep_owner_last(const struct dep_instance *inst)
 	return list_first_entry(&inst->owners, struct dep_owner, entry);
 }
 
+/**
+ * dep_owner_recount() - the owners of a set have changed
+ * @inst: the instance, which is locked
+ *
+ * As a rule there is one, and a wait need not look for that of each item.
+ */
+static inline void dep_owner_recount(struct dep_instance *inst)
+{
+	inst->owner_files = list_is_singular(&inst->owners) ?
+				    dep_owner_last(inst)->files : NULL;
+}
+
 void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner);
 void dep_owner_leave(struct dep_instance *inst, struct dep_owner *owner);
 void dep_owner_free_spare(struct dep_instance *inst);

@@ -23,6 +23,12 @@ static struct dep_waiters *waiter_queue(struct dep_instance *inst,
 	return waiter->comes ? &inst->lazy : &inst->sure;
 }
 
+/* Is it anywhere but in the list of dep_instance.sure? */
+static bool waiter_is_special(const struct dep_waiter *waiter)
+{
+	return waiter->min > 1 || waiter->comes;
+}
+
 /**
  * dep_waiter_queue() - put a waiter behind the others
  * @inst: the instance, locked
@@ -40,6 +46,7 @@ void dep_waiter_queue(struct dep_instance *inst, struct dep_waiter *waiter)
 	/* A waiter that was woken, but never comes, must not keep it asleep. */
 	if (inst->awaited && !inst->late)
 		dep_relay_watch(inst);
+	inst->nr_special += waiter_is_special(waiter);
 	if (waiter->min <= 1)
 		list_add_tail(&waiter->link, &queue->waiters);
 	else
@@ -51,6 +58,7 @@ static __always_inline void waiter_leave(struct dep_instance *inst,
 					 struct dep_waiter *waiter)
 {
 	lockdep_assert_held(&inst->lock);
+	inst->nr_special -= waiter_is_special(waiter);
 	if (unlikely(waiter->min > 1))
 		rb_erase_cached(&waiter->node,
 				&waiter_queue(inst, waiter)->hungry);
@@ -164,7 +172,8 @@ static struct dep_waiter *instance_comer(struct dep_instance *inst,
 bool dep_instance_has_sleeper(struct dep_instance *inst, unsigned int *left)
 {
 	lockdep_assert_held(&inst->lock);
-	return !list_empty(&inst->sure.waiters) || instance_comer(inst, left);
+	return !list_empty(&inst->sure.waiters) ||
+	       (inst->nr_special && instance_comer(inst, left));
 }
 
 /**
@@ -179,6 +188,13 @@ void dep_instance_wake(struct dep_instance *inst)
 	unsigned int left = DEP_LOOK_BATCH;
 
 	lockdep_assert_held(&inst->lock);
+	if (likely(!inst->nr_special)) {
+		sure = list_first_entry_or_null(&inst->sure.waiters,
+						struct dep_waiter, link);
+		if (sure)
+			dep_waiter_kick(inst, sure);
+		return;
+	}
 	sure = waiters_first(&inst->sure, inst->nr_ready);
 	lazy = waiters_first(&inst->lazy, inst->nr_ready);
 	if (unlikely(lazy)) {
@@ -255,7 +271,7 @@ bool dep_instance_needs_another(struct dep_instance *inst, u32 listed)
 	if (!dep_instance_lacks_room(inst))
 		return false;
 	return (inst->nr_ready > listed && inst->coming) ||
-	       instance_has_enough(inst);
+	       (inst->nr_special && instance_has_enough(inst));
 }
 
 /**

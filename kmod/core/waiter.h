@@ -16,9 +16,12 @@ struct task_struct;
 
 /**
  * struct dep_waiter - a waiting task, on its stack, or an io_uring command
+ *
+ * Its first 64 bytes are all that a waker touches of one that wants a single
+ * event; a task aligns it, so that they are a line: see dep_waiter_align.
+ *
  * @link: L: in dep_waiters.waiters or, for a command that was woken, in
  *	dep_instance.woken until @wake is called
- * @node: L: in dep_waiters.hungry
  * @task: const: the task, or NULL
  * @wake: const: without a task: the function to call, from irq_work or a worker
  * @comes: const: would it come at once if it were woken now?  NULL if it always
@@ -30,20 +33,26 @@ struct task_struct;
  * @kicked: L: from when it is woken until its pass begins or, with @min above
  *	1, until it runs
  * @ticket: L: its place in the order in which the waiters came
+ * @node: L: in dep_waiters.hungry
  */
 struct dep_waiter {
 	struct list_head link;
-	struct rb_node node;
 	struct task_struct *task;
 	void (*wake)(struct dep_waiter *waiter);
 	bool (*comes)(struct dep_waiter *waiter);
 	u32 min;
 	u32 room;
-	u64 looks;
+	u32 looks;
 	bool queued;
 	bool kicked;
 	u64 ticket;
+	struct rb_node node;
 };
+
+static_assert(offsetof(struct dep_waiter, node) == 64);
+
+/* For a variable on the stack of a task. */
+#define dep_waiter_align __aligned(64)
 
 /**
  * dep_instance_lacks_room() - is more listed than coming waiters have room for?

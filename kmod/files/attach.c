@@ -83,11 +83,10 @@ watch_join(struct dep_bucket *bucket, struct dep_item *item, bool exempt)
 	dep_host_share(watch);
 	WRITE_ONCE(watch->nr_items, watch->nr_items + 1);
 	dep_item_set_watch(item, watch);
-	/* Pairs with READ_ONCE() in watch_has_one(). */
-	smp_wmb();
+	/* From here on, no wake function takes the first for the only one. */
+	WRITE_ONCE(watch->sole, NULL);
 	dep_watch_enter(watch, item);
-	WRITE_ONCE(watch->nr_exclusive, watch->nr_exclusive +
-		   dep_item_is_exclusive(item));
+	watch->nr_exclusive += dep_item_is_exclusive(item);
 	spin_unlock_irq(&watch->lock);
 	WRITE_ONCE(bucket->joined, dep_bucket_mark(item->file));
 unlock:
@@ -152,6 +151,8 @@ static __always_inline int watch_attach_new(struct dep_bucket *bucket,
 	watch->nr_exclusive = dep_item_is_exclusive(item);
 	/* An item that is on no watch is a ring by itself. */
 	watch->first = item;
+	watch->sole = NULL;
+	dep_watch_tell_sole(watch);
 	answer = dep_watch_queue(item, watch, false);
 	if (likely(answer >= 0))
 		*published = watch_publish(bucket, watch, item);

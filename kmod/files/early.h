@@ -38,8 +38,8 @@ static __always_inline bool item_is_in_ring(const struct dep_item *item,
 
 /**
  * dep_watch_may_return() - is there nothing to do for the only item of a file?
- * @item: the item; its instance is not locked: see the banner, Handshakes with
- *	the outside
+ * @item: the item
+ * @inst: its instance, not locked: see the banner, Handshakes with the outside
  * @key: what the waker says
  * @kind: what is known of the item
  *
@@ -48,12 +48,12 @@ static __always_inline bool item_is_in_ring(const struct dep_item *item,
  * Return: true if the item asks for no event of the key, or all that it asks
  * for are pending already and nobody is to be told.
  */
-static __always_inline bool dep_watch_may_return(const struct dep_item *item,
-						 __poll_t key,
-						 enum watch_item kind)
+static __always_inline bool
+dep_watch_may_return(const struct dep_item *item,
+		     const struct dep_instance *inst, __poll_t key,
+		     enum watch_item kind)
 {
 	const u16 events = READ_ONCE(item->events) & (__force u16)key;
-	const struct dep_instance *inst = item->inst;
 
 	if (!events)
 		return (__force u16)key;

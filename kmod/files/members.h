@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The items on a watch: a ring, of which the watch knows one, the first. */
+/*
+ * The items on a watch: a ring, of which the watch knows one, the first, and
+ * whether there is another.
+ */
 #ifndef DEVEPOLL_MEMBERS_H
 #define DEVEPOLL_MEMBERS_H
 
@@ -47,9 +50,6 @@ static inline void dep_watch_enter(struct dep_watch *watch,
  * dep_watch_leave() - take an item off a watch
  * @watch: the watch; dep_watch.lock is held, or no wake function runs
  * @item: the item
- *
- * Its link stays as it is: a wake function that has just found it as the first
- * must not take it for the only one.
  */
 static inline void dep_watch_leave(struct dep_watch *watch,
 				   struct dep_item *item)
@@ -71,6 +71,26 @@ static inline void dep_watch_rotate(struct dep_watch *watch,
 		WRITE_ONCE(watch->first, list_next_entry(item, link));
 	else
 		list_move_tail(&item->link, &watch->first->link);
+}
+
+/**
+ * dep_watch_tell_sole() - let wake functions take the only item without W
+ * @watch: the watch, with an item
+ *
+ * A wake function reads dep_watch.first, and then dep_watch.sole; both must be of
+ * the same item.  So whoever puts a second item on the watch clears the latter
+ * before, and this is not called before each wake function has returned that may
+ * have read what was there until then: see dep_watch_flush().
+ *
+ * Context: dep_bucket.lock held, or nobody can find the watch.
+ */
+static inline void dep_watch_tell_sole(struct dep_watch *watch)
+{
+	struct dep_item *item = watch->first;
+
+	if (watch->nr_items == 1 && !dep_item_is_exclusive(item))
+		/* What the item is, before it can be found. */
+		smp_store_release(&watch->sole, item->inst);
 }
 
 #endif /* DEVEPOLL_MEMBERS_H */

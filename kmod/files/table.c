@@ -63,19 +63,20 @@ void dep_watch_detach(struct dep_item *item)
 	if (watch && !last) {
 		spin_lock_irq(&watch->lock);
 		dep_watch_leave(watch, item);
-		WRITE_ONCE(watch->nr_exclusive, watch->nr_exclusive -
-			   dep_item_is_exclusive(item));
+		watch->nr_exclusive -= dep_item_is_exclusive(item);
 		/* It may have been the only one that got an event. */
 		if (item->handover)
 			dep_watch_hand_over(watch);
 		spin_unlock_irq(&watch->lock);
 		/*
-		 * A wake function may use it as the only one: see
-		 * watch_has_one().  Once the file is gone, so are its wait
-		 * queues, and no wake function runs.
+		 * A wake function may use it as the only one it was once: see
+		 * dep_watch_tell_sole().  Once the file is gone, so are its
+		 * wait queues, and no wake function runs.
 		 */
-		if (watch->in_table)
+		if (watch->in_table) {
 			dep_watch_flush(watch);
+			dep_watch_tell_sole(watch);
+		}
 	}
 	spin_unlock(&bucket->lock);
 

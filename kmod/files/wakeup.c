@@ -16,11 +16,11 @@
  * The less common wake-up: a task sleeps on the set or polls it, or the file
  * must be polled, since the key says nothing or claims what it can't know.
  */
-static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
+static noinline void watch_notify_more(struct dep_item *item,
+				       struct dep_instance *inst, __poll_t key,
 				       bool many)
 {
-	struct dep_instance *inst = item->inst;
-	u16 events, ask, needs_poll = dep_item_needs_poll(item);
+	u16 events, ask, needs_poll = dep_item_needs_poll(inst, item);
 	bool sleeps = inst->nr_waiters, idle;
 	u32 listed;
 
@@ -50,10 +50,10 @@ static noinline void watch_notify_more(struct dep_item *item, __poll_t key,
 	if (!ask) {
 		inst->sink->post(inst, item, events);
 	} else if (needs_poll == U16_MAX) {
-		dep_item_list_to_poll(item);
+		dep_item_list_to_poll(inst, item);
 	} else {
 		item->must_poll = true;
-		dep_item_list(item);
+		dep_item_list_in(inst, item);
 	}
 	if (unlikely(sleeps) && !many)
 		dep_instance_arrived(inst, idle, listed);
@@ -82,7 +82,7 @@ static __always_inline void watch_post(struct dep_item *item,
 	inst->wakes++;
 	/* What ready_post() does. */
 	if (watch_lists(item, kind))
-		dep_item_list_trusted(item, events);
+		dep_item_list_trusted(inst, item, events);
 	else if (kind != WATCH_RING || !dep_ring_post_first(inst, item, events))
 		inst->sink->post(inst, item, events);
 }
@@ -100,13 +100,13 @@ static __always_inline void watch_notify_locked(struct dep_item *item,
 	lockdep_assert_held(&inst->lock);
 	if (unlikely(!events || inst->nr_waiters || inst->polled ||
 		     trace_devepoll_event_enabled())) {
-		watch_notify_more(item, key, many);
+		watch_notify_more(item, inst, key, many);
 	} else if (!sorted && item->mode & DEP_MODE_POLL) {
 		inst->wakes++;
-		dep_item_list_to_poll(item);
+		dep_item_list_to_poll(inst, item);
 	} else if (!sorted && unlikely(events & DEP_NEEDS_POLL)) {
 		/* Where such keys are trusted, too, it does what follows. */
-		watch_notify_more(item, key, many);
+		watch_notify_more(item, inst, key, many);
 	} else {
 		watch_post(item, inst, events, kind);
 	}
@@ -165,7 +165,7 @@ static bool watch_notify_waiter(struct dep_item *item, __poll_t key,
 					   item->events);
 	if (woken) {
 		item->chosen = true;
-		watch_notify_more(item, key, false);
+		watch_notify_more(item, inst, key, false);
 	}
 	spin_unlock(&inst->lock);
 	return woken;
@@ -228,19 +228,6 @@ void dep_watch_hand_over(struct dep_watch *watch)
 	}
 }
 
-/*
- * Is there one item, which is not exclusive?  Without W: an item that joins is
- * on the list before it polls the file, and one that leaves is not freed before
- * this wake function has returned (dep_watch_flush()).  Lists that are rotated
- * have an exclusive item.
- */
-static __always_inline bool watch_has_one(const struct dep_watch *watch,
-					  const struct dep_item *first)
-{
-	return READ_ONCE(first->link.next) == &first->link &&
-	       !READ_ONCE(watch->nr_exclusive);
-}
-
 static noinline int watch_wake_all(struct dep_watch *watch, __poll_t key)
 {
 	unsigned long flags;
@@ -259,24 +246,25 @@ static noinline int watch_wake_all(struct dep_watch *watch, __poll_t key)
 
 /* One item, which is not exclusive: nothing to walk.  Interrupts are off. */
 static __always_inline int watch_wake_locked(struct dep_item *item,
+					     struct dep_instance *inst,
 					     __poll_t key, enum watch_item kind)
 {
-	struct dep_instance *inst = item->inst;
-
 	spin_lock(&inst->lock);
 	watch_notify_locked(item, inst, key, false, kind);
 	spin_unlock(&inst->lock);
 	return 0;
 }
 
-static noinline int watch_wake_one(struct dep_item *item, __poll_t key)
+static noinline int watch_wake_one(struct dep_item *item,
+				   struct dep_instance *inst, __poll_t key)
 {
-	return watch_wake_locked(item, key, WATCH_ONE);
+	return watch_wake_locked(item, inst, key, WATCH_ONE);
 }
 
-static noinline int watch_wake_ring(struct dep_item *item, __poll_t key)
+static noinline int watch_wake_ring(struct dep_item *item,
+				    struct dep_instance *inst, __poll_t key)
 {
-	return watch_wake_locked(item, key, WATCH_RING);
+	return watch_wake_locked(item, inst, key, WATCH_RING);
 }
 
 /* The owner of the head is about to free it: see the banner. */
@@ -296,6 +284,7 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 				      wait_queue_entry_t *entry, void *key)
 {
 	__poll_t events = key_to_poll(key);
+	struct dep_instance *inst;
 	struct dep_item *only;
 
 	if (unlikely(events & POLLFREE))
@@ -306,21 +295,26 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 	 * pairs with smp_mb() there.
 	 */
 	smp_mb();
-	/* There is one as long as an entry is in a wait queue. */
-	only = READ_ONCE(watch->first);
-	if (unlikely(!watch_has_one(watch, only) || DEP_NO_FAST_PATH))
+	/*
+	 * Without W: an item that joins is told of before it polls the file, and
+	 * one that leaves is not freed before we have returned.  In this order:
+	 * see dep_watch_tell_sole().
+	 */
+	only = smp_load_acquire(&watch->first);
+	inst = READ_ONCE(watch->sole);
+	if (unlikely(!inst || DEP_NO_FAST_PATH))
 		return watch_wake_all(watch, events);
 	/* An item joins a ring before it is on a watch, and never leaves it. */
 	if (READ_ONCE(only->mode) & DEP_MODE_RING) {
-		if (dep_watch_may_return(only, events, WATCH_RING))
+		if (dep_watch_may_return(only, inst, events, WATCH_RING))
 			return 0;
 		if (likely(irqs_disabled()))
-			return watch_wake_ring(only, events);
+			return watch_wake_ring(only, inst, events);
 	} else {
-		if (dep_watch_may_return(only, events, WATCH_ONE))
+		if (dep_watch_may_return(only, inst, events, WATCH_ONE))
 			return 0;
 		if (likely(irqs_disabled()))
-			return watch_wake_one(only, events);
+			return watch_wake_one(only, inst, events);
 	}
 	return watch_wake_all(watch, events);
 }

@@ -127,7 +127,7 @@ noinline int dep_collect_next(struct dep_waiting *waiting,
 			      struct dep_instance *inst,
 			      struct dep_results *results, u32 seen)
 {
-	struct dep_waiter waiter = {
+	struct dep_waiter waiter dep_waiter_align = {
 		.task = current,
 		.min = max(waiting->min, 1U),
 		.room = results->max,

@@ -88,10 +88,11 @@ static __always_inline void fast_one_return(const struct fast_one *one)
 		fast_put_back(one->item, one->revents);
 }
 
-static __always_inline void fast_one_settle(const struct fast_one *one)
+static __always_inline void fast_one_settle(struct dep_instance *inst,
+					    const struct fast_one *one)
 {
 	if (!one->settled)
-		fast_settle(one->item);
+		fast_settle(inst, one->item);
 }
 
 static __always_inline bool fast_one_counts(const struct fast_one *one)

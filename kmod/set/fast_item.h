@@ -77,13 +77,14 @@ static __always_inline bool fast_is_settled(const struct dep_item *item)
  * Settles one that is not: disables it, or puts it back on the list.  It is in
  * the set, and its instance is locked.
  */
-static __always_inline void fast_settle(struct dep_item *item)
+static __always_inline void fast_settle(struct dep_instance *inst,
+					struct dep_item *item)
 {
-	lockdep_assert_held(&item->inst->lock);
+	lockdep_assert_held(&inst->lock);
 	if (unlikely(item->mode & DEP_MODE_ONESHOT))
 		dep_item_disable(item);
 	else
-		dep_item_list(item);
+		dep_item_list_in(inst, item);
 }
 
 /*

@@ -68,7 +68,7 @@ static __always_inline void fast_take(struct fast_wait *fast,
 {
 	struct dep_instance *inst = fast->inst;
 	struct list_head *ready = &inst->ready, *next;
-	struct dep_owner_table table = dep_owner_table_of(files);
+	struct dep_owner_table table = dep_owner_table_of(inst, files);
 	struct fast_ask *ask = fast->asks, *most;
 	struct dep_item *item;
 	u32 taken;
@@ -162,7 +162,7 @@ static __always_inline void fast_settle_all(struct fast_wait *fast)
 
 	lockdep_assert_held(&fast->inst->lock);
 	for (ask = fast->asks; ask < fast->later; ask++)
-		fast_settle(ask->item);
+		fast_settle(fast->inst, ask->item);
 }
 
 /* Can this call take more, in this way? */

@@ -57,7 +57,7 @@ static __always_inline u64 fast_one_end(struct dep_instance *inst,
 	if (!fast_one_is_done(inst, one)) {
 		spin_lock_irq(&inst->lock);
 		fast_one_return(one);
-		fast_one_settle(one);
+		fast_one_settle(inst, one);
 		fast_wake(inst);
 		spin_unlock_irq(&inst->lock);
 	}
@@ -119,8 +119,8 @@ static __always_inline u64 fast_take_two(struct dep_instance *inst,
 		spin_lock_irq(&inst->lock);
 		fast_one_return(&two);
 		fast_one_return(&one);
-		fast_one_settle(&one);
-		fast_one_settle(&two);
+		fast_one_settle(inst, &one);
+		fast_one_settle(inst, &two);
 		fast_wake(inst);
 		spin_unlock_irq(&inst->lock);
 	}
@@ -153,7 +153,7 @@ static __always_inline u64 fast_take_first(struct dep_instance *inst,
 	__releases(&inst->lock)
 {
 	const struct list_head *ready = &inst->ready, *first = ready->next;
-	struct dep_owner_table table = dep_owner_table_of(current->files);
+	struct dep_owner_table table = dep_owner_table_of(inst, current->files);
 	struct dep_item *item = list_entry(first, struct dep_item, ready);
 	struct dep_item *other;
 
@@ -194,7 +194,7 @@ static noinline u64 fast_take_next(struct dep_instance *inst,
 		one.item = list_entry(ready->next, struct dep_item, ready);
 		if (unlikely(ready->next == ready ||
 			     !fast_is_ordinary(one.item,
-					       dep_owner_table_of(files))))
+					       dep_owner_table_of(inst, files))))
 			return fast_take_none(inst);
 		fast_take_first_item(inst, one.item);
 		spin_unlock_irq(&inst->lock);

@@ -94,7 +94,7 @@ static __always_inline u64 shared_run(struct dep_instance *inst,
 		if (item->pass == number)
 			break;
 		if (unlikely(!fast_is_ordinary(item,
-					       dep_owner_table_of(files)))) {
+					       dep_owner_table_of(inst, files)))) {
 			flags = FAST_REST;
 			break;
 		}
@@ -116,7 +116,7 @@ static __always_inline u64 shared_run(struct dep_instance *inst,
 			to++;
 			spin_lock_irq(&inst->lock);
 			if (!fast_is_settled(item))
-				fast_settle(item);
+				fast_settle(inst, item);
 		} else {
 			flags = FAST_REST | FAST_FAULT;
 			spin_lock_irq(&inst->lock);

@@ -61,7 +61,7 @@ static __always_inline bool take_may(const struct dep_item *item,
 static __always_inline void take_batch(struct take *take,
 				       const struct files_struct *files)
 {
-	struct dep_owner_table table = dep_owner_table_of(files);
+	struct dep_owner_table table = dep_owner_table_of(take->inst, files);
 	struct dep_instance *inst = take->inst;
 	struct list_head *ready = &inst->ready, *next;
 	struct devepoll_event *to = take->to;

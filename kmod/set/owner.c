@@ -94,6 +94,7 @@ static struct dep_owner *owner_enter(struct dep_instance *inst)
 			return NULL;
 		dep_owner_begin(owner);
 		list_add(&owner->entry, &inst->owners);
+		dep_owner_recount(inst);
 	}
 	if (owner != last && !last->nr_items)
 		dep_owner_end(inst, last);

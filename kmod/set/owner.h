@@ -79,21 +79,25 @@ dep_owner_table_keeps(const struct files_struct *files)
  * @files: the table
  * @fds: its files
  * @max: length of @fds
+ * @owns_all: all items were added with this table
  */
 struct dep_owner_table {
 	const struct files_struct *files;
 	struct file __rcu **fds;
 	u32 max;
+	bool owns_all;
 };
 
 /**
  * dep_owner_table_of() - look up what dep_owner_knows() needs
+ * @inst: the instance, locked
  * @files: the caller's table of files
  *
- * Return: it; valid as long as interrupts are off.
+ * Return: it; valid until the instance is unlocked.
  */
 static __always_inline struct dep_owner_table
-dep_owner_table_of(const struct files_struct *files)
+dep_owner_table_of(const struct dep_instance *inst,
+		   const struct files_struct *files)
 {
 	/* RCU keeps it: interrupts are off. */
 	const struct fdtable *table = rcu_dereference_raw(files->fdt);
@@ -102,6 +106,7 @@ dep_owner_table_of(const struct files_struct *files)
 		.files = files,
 		.fds = table->fd,
 		.max = table->max_fds,
+		.owns_all = inst->owner_files == files,
 	};
 }
 
@@ -125,7 +130,8 @@ static __always_inline bool dep_owner_knows(const struct dep_item *item,
 	fd = array_index_nospec(fd, table.max);
 	if (unlikely(rcu_access_pointer(table.fds[fd]) != item->file))
 		return false;
-	return likely(item->owner->files == table.files) ||
+	/* That of each item is in its second line. */
+	return likely(table.owns_all) || item->owner->files == table.files ||
 	       dep_owner_is_living(item);
 }
 

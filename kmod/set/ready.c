@@ -35,7 +35,7 @@ static void ready_post(struct dep_instance *inst, struct dep_item *item,
 		/* Until it is handed out, other things may happen. */
 		if (unlikely(events & DEP_NEEDS_POLL))
 			item->must_poll = true;
-		dep_item_list_trusted(item, events);
+		dep_item_list_trusted(inst, item, events);
 		return;
 	}
 	if (item->mode & DEP_MODE_KEEP)

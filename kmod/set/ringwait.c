@@ -135,7 +135,7 @@ static enum ring_verdict ring_look_locked(const struct dep_waiting *waiting,
  */
 int dep_wait_for_ring(struct dep_waiting *waiting, struct dep_instance *inst)
 {
-	struct ring_call call = {
+	struct ring_call call dep_waiter_align = {
 		.waiter = { .task = current, .min = max(waiting->min, 1U) },
 	};
 	enum ring_verdict verdict;

@@ -190,7 +190,10 @@ void dep_waiting_sleep(const struct dep_waiting *waiting,
  */
 int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 {
-	struct dep_waiter waiter = { .task = current, .min = 1 };
+	struct dep_waiter waiter dep_waiter_align = {
+		.task = current,
+		.min = 1,
+	};
 	enum waiting_verdict verdict;
 
 	INIT_LIST_HEAD(&waiter.link);

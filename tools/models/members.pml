@@ -4,26 +4,30 @@
  * kmod/files/members.h and wakeup.c.  Banner of kmod/core/instance.h, Handshakes
  * with the outside.
  *
- * Items 0 and 1 are on a watch.  At the same time item 0 leaves and is freed,
- * item 2 joins and polls the file, and the file wakes the watch.  Item 1 is told
- * of the event, and so is item 2, by the wake function or by its poll; and
- * nobody touches item 0 once it was freed.
+ * Item 0 is alone on a watch.  Items 1 and 2 join and poll the file; item 0 leaves
+ * once there is another, and is freed; and the file wakes the watch.  Whoever
+ * stays is told of the event, by the wake function or by a poll; nobody touches
+ * item 0 once it was freed; and nobody takes an item for one of another's set.
  *
  * FAULT plants a fault that the search must find:
- *  1	an item that leaves is made a ring by itself
+ *  1	the wake function looks for the set before it looks for the item
  *  2	an item that leaves is freed without waiting for wake functions
  *  3	an item polls the file before it is on the watch
+ *  4	the item that is left is told of as the only one without such a wait
+ *  5	an item that joins lets the first one pass for the only one
  */
 #ifndef FAULT
 #define FAULT 0
 #endif
 
-/* Locks: the banner's numbers 4 and 5. */
-bit H, W;
+/* Locks: the banner's numbers 3, 4 and 5. */
+bit B, H, W;
 
 byte first = 0;		/* dep_watch.first */
-byte next[3] = {1, 0, 2};	/* dep_item.link.next */
-bit there[3] = {1, 1, 0};
+byte sole = 1;		/* dep_watch.sole: the number of the item, and 1 */
+byte nr = 1;		/* dep_watch.nr_items */
+byte next[3] = {0, 1, 2};	/* dep_item.link.next */
+bit there[3] = {1, 0, 0};
 bit told[3];
 bit event;
 byte ended;
@@ -36,45 +40,67 @@ active proctype leaver()
 {
 	byte prev;
 
+	atomic { nr > 1 && !B -> B = 1 };
 	lock(W);
-	prev = (next[1] == 0 -> 1 : 2);
+	prev = 0;
+	do
+	:: next[prev] != 0 -> prev = next[prev]
+	:: else -> break
+	od;
 	if
 	:: first == 0 -> first = next[0]
 	:: else
 	fi;
 	next[prev] = next[0];
-#if FAULT == 1
-	next[0] = 0;
-#endif
+	nr--;
 	unlock(W);
+#if FAULT == 4
+	if
+	:: nr == 1 -> sole = first + 1
+	:: else
+	fi;
+#endif
 #if FAULT != 2
 	lock(H);
 	unlock(H);
 #endif
+#if FAULT != 4
+	if
+	:: nr == 1 -> sole = first + 1
+	:: else
+	fi;
+#endif
+	unlock(B);
 	there[0] = 0;
 	ended++
 }
 
 /* watch_join(), and then the poll */
-active proctype joiner()
+proctype joiner(byte me)
 {
 	byte last;
 
 #if FAULT == 3
-	told[2] = event;
+	told[me] = event;
 #endif
-	there[2] = 1;
+	there[me] = 1;
+	lock(B);
 	lock(W);
+#if FAULT != 5
+	sole = 0;
+#endif
 	last = first;
 	do
 	:: next[last] != first -> last = next[last]
 	:: else -> break
 	od;
-	next[2] = first;
-	next[last] = 2;
+	next[me] = first;
+	next[last] = me;
+	nr++;
 	unlock(W);
+	unlock(B);
 #if FAULT != 3
-	told[2] = told[2] | event;
+	told[me] = told[me] | event;
 #endif
 	ended++
 }
@@ -82,19 +108,28 @@ active proctype joiner()
 /* dep_watch_wake() */
 active proctype waker()
 {
-	byte only, item;
+	byte only, set, item;
 
 	event = 1;
 	lock(H);
+#if FAULT == 1
+	set = sole;
 	only = first;
-	assert(there[only]);
+#else
+	only = first;
+	set = sole;
+#endif
 	if
-	:: next[only] == only -> told[only] = 1
+	:: set ->
+		assert(there[only]);
+		assert(set == only + 1);
+		told[only] = 1
 	:: else ->
 		lock(W);
 		item = first;
 		do
-		:: told[item] = 1;
+		:: assert(there[item]);
+		   told[item] = 1;
 		   item = next[item];
 		   if
 		   :: item == first -> break
@@ -107,10 +142,11 @@ active proctype waker()
 	ended++
 }
 
-/* All three have ended. */
+/* All four have ended. */
 active proctype check()
 {
-	(ended == 3);
+	atomic { run joiner(1); run joiner(2) };
+	(ended == 4);
 	assert(told[1]);
 	assert(told[2])
 }
