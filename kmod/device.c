@@ -167,6 +167,8 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 		ret = dep_features_ioctl(cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_busy_params_ioctl(file->private_data, cmd, arg);
+	if (ret == -ENOTTY)
+		ret = dep_uring_cancel_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
 		return dep_reopen(file, arg);
 	if (ret == -ENOTTY && dep_instance_kind(file) == DEP_FILE_AS_EPOLL)

@@ -167,6 +167,12 @@ static inline unsigned long dep_uring_arg(const struct io_uring_cmd *cmd)
 	return READ_ONCE(*dep_uring_words(cmd));
 }
 
+/* Behind it, in a wait: see struct devepoll_command. */
+static inline __u64 dep_uring_cookie(const struct io_uring_cmd *cmd)
+{
+	return READ_ONCE(dep_uring_words(cmd)[1]);
+}
+
 /* the same for a command that holds its argument itself */
 static inline const struct devepoll_event *
 dep_uring_event(const struct io_uring_cmd *cmd)

@@ -73,7 +73,7 @@ void dep_instance_free(struct dep_instance *inst)
 	WARN_ON_ONCE(inst->nr_items || inst->interest.charged);
 	WARN_ON_ONCE(inst->stash || inst->returned.first);
 	WARN_ON_ONCE(inst->nr_waiters || !list_empty(&inst->woken));
-	WARN_ON_ONCE(inst->coming);
+	WARN_ON_ONCE(inst->coming || inst->nr_cookies);
 	WARN_ON_ONCE(!list_empty(&inst->ready));
 	WARN_ON_ONCE(!list_empty(&inst->nesting.inner) ||
 		     !list_empty(&inst->nesting.outer));

@@ -173,6 +173,13 @@
  * find it, put into the table under B, found under B, stays there while its
  * file is open, and is freed when its last item has left.
  *
+ * A wait that is a command of an io_uring (struct dep_uring_wait) is owned by
+ * whoever took it off the lists of the instance (L) last, and dies only in
+ * uring_complete().  Before that it leaves dep_instance.cookies and the command
+ * (L), through which a cancellation finds it.  A cancellation that finds it on
+ * no list marks it and touches it no more once L is dropped: its owner sees the
+ * mark, under L, before it puts the wait on a list again.
+ *
  * Removal paths
  * =============
  *
@@ -335,6 +342,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
@@ -405,6 +413,9 @@
  * @living: an owner of items that was found alive
  * @readers: M+L, once it is there const: who may have events of fds that report
  *	their close, or NULL without such fds; read without a lock
+ * @cookies: L: pending waits of io_urings that DEVEPOLL_CANCEL can find; see
+ *	faces/uring_cookie.c
+ * @nr_cookies: L: how many these are; read without a lock as a hint
  * @busy: busy polling of network devices
  * @stats: the counters of the set
  * @file: const: the open that made it, and whose ->release ends it
@@ -493,6 +504,8 @@ struct dep_instance {
 	bool has_spare_owners;
 	bool wants_owner;
 	struct dep_living living;
+	struct rb_root cookies;
+	u32 nr_cookies;
 	struct dep_busy busy;
 	struct file *file;
 	atomic_t opens;

@@ -32,6 +32,7 @@ static fmode_t request_mode_sized(unsigned int cmd)
 	case DEVEPOLL_RING_RECLAIM & ~IOCSIZE_MASK:
 		return FMODE_WRITE;
 	case DEVEPOLL_WAIT & ~IOCSIZE_MASK:
+	case DEVEPOLL_CANCEL & ~IOCSIZE_MASK:
 	case DEVEPOLL_RING_WAIT & ~IOCSIZE_MASK:
 	/* And those of /dev/poll. */
 	case EP_POLL & ~IOCSIZE_MASK:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The requests of the extended interface as io_uring commands.  cmd_op is the
- * request, and the first 8 bytes of the command are the argument's address; in
- * the requests that make one change, the command's bytes are its fd, events and
- * data.  All other fields must be 0, so that they may get a meaning later.
+ * request, and the first 8 bytes of the command are the argument's address,
+ * those behind it the cookie of a wait; in the requests that make one change,
+ * the command's bytes are its fd, events and data.  All other fields must be 0,
+ * so that they may get a meaning later.
  */
 #include <linux/fs.h>
 
@@ -21,6 +22,9 @@
 #define URING_WORDS		2
 #define URING_WORDS_SQE128	10
 
+static_assert(sizeof(struct devepoll_command) == URING_WORDS * sizeof(__u64));
+static_assert(offsetof(struct devepoll_command, cookie) == sizeof(__u64));
+
 static bool uring_is_change(unsigned int request)
 {
 	switch (request) {
@@ -32,16 +36,29 @@ static bool uring_is_change(unsigned int request)
 	return false;
 }
 
-/* @used: how many bytes of the command have a meaning. */
-static int uring_check(const struct io_uring_cmd *cmd, unsigned int flags,
-		       size_t used)
+static bool uring_is_request(unsigned int request)
+{
+	return uring_is_change(request) ||
+	       dep_request_is(request, DEVEPOLL_CTL) ||
+	       dep_request_is(request, DEVEPOLL_WAIT) ||
+	       dep_request_is(request, DEVEPOLL_CANCEL);
+}
+
+/* How many words of the command have a meaning. */
+static unsigned int uring_words_used(unsigned int request)
+{
+	return uring_is_change(request) ||
+	       dep_request_is(request, DEVEPOLL_WAIT) ? URING_WORDS : 1;
+}
+
+static int uring_check(const struct io_uring_cmd *cmd, unsigned int flags)
 {
 	const __u64 *words = dep_uring_words(cmd);
 	unsigned int i, nr = flags & IO_URING_F_SQE128 ? URING_WORDS_SQE128 :
 							 URING_WORDS;
 	bool shot = dep_uring_is_multishot(cmd);
 
-	for (i = used / sizeof(*words); i < nr; i++) {
+	for (i = uring_words_used(cmd->cmd_op); i < nr; i++) {
 		if (READ_ONCE(words[i]))
 			return -EINVAL;
 	}
@@ -109,26 +126,24 @@ static int uring_result(struct io_uring_cmd *cmd, int ret, unsigned int flags)
 int dep_uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)
 {
 	struct dep_instance *inst = cmd->file->private_data;
-	bool is_change;
 	int ret;
 
 	if (flags & IO_URING_F_CANCEL)
 		return dep_uring_cancel(cmd, flags);
-	is_change = uring_is_change(cmd->cmd_op);
-	if (!is_change && !dep_request_is(cmd->cmd_op, DEVEPOLL_CTL) &&
-	    !dep_request_is(cmd->cmd_op, DEVEPOLL_WAIT))
+	if (!uring_is_request(cmd->cmd_op))
 		return -EOPNOTSUPP;
 	if (!dep_access_allows(cmd->file, cmd->cmd_op))
 		return -EBADF;
-	ret = uring_check(cmd, flags,
-			  is_change ? sizeof(struct devepoll_event) :
-				      sizeof(__u64));
+	ret = uring_check(cmd, flags);
 	if (ret)
 		return ret;
-	if (is_change)
+	if (uring_is_change(cmd->cmd_op))
 		ret = uring_epoll_ctl(inst, cmd, flags);
 	else if (dep_request_is(cmd->cmd_op, DEVEPOLL_CTL))
 		ret = uring_ctl(inst, cmd, flags);
+	else if (dep_request_is(cmd->cmd_op, DEVEPOLL_CANCEL))
+		ret = dep_uring_cancel_ioctl(inst, cmd->cmd_op,
+					     dep_uring_arg(cmd));
 	else
 		ret = dep_uring_wait(inst, cmd, flags);
 	return uring_result(cmd, ret, flags);

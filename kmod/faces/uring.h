@@ -8,12 +8,26 @@
 #define DEVEPOLL_URING_H
 
 #include <linux/hrtimer.h>
+#include <linux/lockdep.h>
+#include <linux/rbtree.h>
 
 #include "core/instance.h"
 #include "core/waiter.h"
 #include "faces/extended.h"
 
 struct io_uring_cmd;
+
+/**
+ * struct dep_cookie - by what a wait can be cancelled
+ * @value: the program's number, or 0 for none
+ * @born: when its process began, since process numbers are reused
+ * @pid: the number of that process in the initial namespace
+ */
+struct dep_cookie {
+	u64 value;
+	u64 born;
+	pid_t pid;
+};
 
 /**
  * struct dep_uring_wait - a wait that is an io_uring command
@@ -25,11 +39,14 @@ struct io_uring_cmd;
  * @timed: const: there is a timeout
  * @multishot: const: continues after events, which go to buffers of the ring
  * @expired: L: the timeout has passed
- * @cancelled: L: the ring is being closed
+ * @cancelled: L: the ring is being closed, or DEVEPOLL_CANCEL has found it
  * @group: const: the group of buffers
  * @max: const: the most events of one buffer
  * @bytes: bytes that the last completion reports, if it has a buffer
  * @cflags: its flags, with the buffer's number
+ * @cookie: const once it can be cancelled
+ * @node: L: in dep_instance.cookies, or empty after DEVEPOLL_CANCEL; unused
+ *	without a cookie
  */
 struct dep_uring_wait {
 	struct dep_waiter waiter;
@@ -45,12 +62,32 @@ struct dep_uring_wait {
 	u32 max;
 	u32 bytes;
 	u32 cflags;
+	struct dep_cookie cookie;
+	struct rb_node node;
 };
+
+/**
+ * dep_uring_mark() - tell a wait to end
+ * @wait: the wait; its instance is locked
+ *
+ * Return: true if the caller owns it now and sees to its completion; otherwise
+ * whoever owns it does, and will find the mark.
+ */
+static inline bool dep_uring_mark(struct dep_uring_wait *wait)
+{
+	lockdep_assert_held(&wait->inst->lock);
+	WRITE_ONCE(wait->cancelled, true);
+	return dep_waiter_unqueue(wait->inst, &wait->waiter);
+}
 
 int dep_uring_cmd(struct io_uring_cmd *cmd, unsigned int flags);
 int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		   unsigned int flags);
 int dep_uring_cancel(struct io_uring_cmd *cmd, unsigned int flags);
+void dep_uring_enter(struct dep_uring_wait *wait);
+void dep_uring_leave(struct dep_uring_wait *wait);
+long dep_uring_cancel_ioctl(struct dep_instance *inst, unsigned int cmd,
+			    unsigned long arg);
 int dep_uring_take(struct dep_uring_wait *wait);
 
 #ifdef DEP_HAVE_URING_MULTISHOT

@@ -5,8 +5,9 @@
  * A wait that finds nothing is queued among the sleeping waiters.  When its
  * turn comes, the relay passes it to the task of the ring, which takes the
  * events, or queues the wait again.  Whoever takes it off the instance's lists
- * under L owns it: the relay, which hands it to the task; or the cancellation
- * by the ring.  The command has a reference on the set, so the instance stays.
+ * under L owns it: the relay, which hands it to the task; DEVEPOLL_CANCEL
+ * (uring_cookie.c), which does the same; or the cancellation by the ring.  The
+ * command has a reference on the set, so the instance stays.
  */
 #include <linux/fs.h>
 #include <linux/percpu-refcount.h>
@@ -56,6 +57,7 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 	/* A ring that is being closed just now must not find it. */
 	spin_lock_irq(&wait->inst->lock);
 	dep_waiter_came(wait->inst, &wait->waiter);
+	dep_uring_leave(wait);
 	uring_pdu(cmd)->wait = NULL;
 	spin_unlock_irq(&wait->inst->lock);
 	kfree(wait);
@@ -80,7 +82,8 @@ static bool uring_ring_goes(struct io_uring_cmd *cmd)
  * Context: the task of the ring, or a worker of it; sleeps.
  * Return: the number of events, 0 if the timeout has passed;
  * -EIOCBQUEUED: none, and the wait is queued again;
- * -ECANCELED: the ring is being closed or the task is exiting;
+ * -ECANCELED: the ring is being closed, the task is exiting, or
+ * DEVEPOLL_CANCEL has found the wait;
  * -EFAULT: the memory can't be written.
  */
 int dep_uring_take(struct dep_uring_wait *wait)
@@ -154,7 +157,7 @@ static void uring_work(struct io_uring_cmd *cmd, unsigned int flags, bool dead)
 		uring_run(wait, flags);
 }
 
-/* Called by the relay: the wait is off the lists. */
+/* Called by the relay or by DEVEPOLL_CANCEL: the wait is off the lists. */
 static void uring_wake(struct dep_waiter *waiter)
 {
 	struct dep_uring_wait *wait;
@@ -205,10 +208,8 @@ int dep_uring_cancel(struct io_uring_cmd *cmd, unsigned int flags)
 
 	spin_lock_irq(&inst->lock);
 	wait = uring_pdu(cmd)->wait;
-	if (wait) {
-		WRITE_ONCE(wait->cancelled, true);
-		mine = dep_waiter_unqueue(inst, &wait->waiter);
-	}
+	if (wait)
+		mine = dep_uring_mark(wait);
 	spin_unlock_irq(&inst->lock);
 	if (mine)
 		uring_complete(wait, -ECANCELED, flags);
@@ -281,6 +282,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 	wait->wait.results.by_ring = true;
 	wait->cmd = cmd;
 	wait->inst = inst;
+	wait->cookie.value = dep_uring_cookie(cmd);
 	wait->timed = wait->wait.waiting.timeout > 0 ||
 		      (wait->wait.waiting.absolute &&
 		       wait->wait.waiting.timeout >= 0);
@@ -316,6 +318,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	}
 
 	uring_pdu(cmd)->wait = wait;
+	dep_uring_enter(wait);
 	if (wait->timed)
 		uring_start_timer(wait);
 	/* From here on it completes like one that was queued. */

@@ -382,6 +382,69 @@ struct devepoll_wait_args {
 				      struct devepoll_wait_args)
 
 /**
+ * struct devepoll_command - the bytes of an io_uring command
+ * @arg: address of the argument of the request
+ * @cookie: in a DEVEPOLL_WAIT, any number but 0, by which DEVEPOLL_CANCEL finds
+ *	the wait while it is pending, or 0; in other requests 0
+ *
+ * DEVEPOLL_EPOLL_CTL(op) has other bytes: see "DOC: fadvise entry".
+ */
+struct devepoll_command {
+	__u64 arg;
+	__u64 cookie;
+};
+
+/**
+ * struct devepoll_cancel - argument of DEVEPOLL_CANCEL
+ * @cookie: the cookie, not 0
+ * @flags: 0
+ * @reserved: 0
+ */
+struct devepoll_cancel {
+	__u64 cookie;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/**
+ * define DEVEPOLL_CANCEL - cancel waits that are io_uring commands
+ *
+ * The argument is a struct devepoll_cancel.  The request cancels all waits with
+ * this cookie that the calling process has pending on the instance, in any of
+ * its io_urings and by any open of the instance.  Waits of other processes are
+ * left alone, even if they have the same cookie, as after fork(2); so an open
+ * for reading can disturb nobody else.  Several waits may have one cookie, and
+ * a cookie may be used again at any time.
+ *
+ * Each wait that was found completes exactly once, shortly after the call, and
+ * its memory belongs to the kernel until then.  The result is -ECANCELED or, if
+ * the wait was about to complete at that moment, what it would have been: a
+ * number of events, or an error.  A multishot wait may have more completions
+ * with IORING_CQE_F_MORE before the last one.  No event is lost: a wait that is
+ * cancelled takes none, and one that it was woken for goes to the next waiter.
+ *
+ * A wait is pending once the kernel has begun with its entry.  That is before
+ * io_uring_enter(2) returns, but later if a worker begins with it (IOSQE_ASYNC)
+ * or the kernel polls for entries (IORING_SETUP_SQPOLL).  As a command, the
+ * request finds the waits of entries before its own, unless these are begun by
+ * workers.
+ *
+ * The time that the call takes grows with the number of waits that it finds,
+ * and with the logarithm of the number of all waits with cookies.
+ *
+ * Return: the number of waits that were found, at least 1; or -1 with errno
+ * EFAULT: the argument can't be read;
+ * EINVAL: cookie is 0; or flags or reserved is not 0;
+ * E2BIG: the argument has a part that this kernel does not know and that is
+ * not 0;
+ * EBADF: the instance is not open for reading;
+ * EBUSY: the instance has the 2001 interface, or is a signal instance;
+ * ENOENT: no wait was found, as always on kernels where no wait stays pending.
+ */
+#define DEVEPOLL_CANCEL		_IOW(EP_IOC_MAGIC, 0x1d, \
+				     struct devepoll_cancel)
+
+/**
  * DOC: the last event
  *
  * DEVEPOLL_CLOSED of an fd is handed out when no thread can have an event of
@@ -828,6 +891,8 @@ struct devepoll_signal {
  * a wait polls the network device of the instance's sockets before it sleeps.
  */
 #define DEVEPOLL_FEATURE_BUSY_POLL	0x0100ULL
+/* DEVEPOLL_CANCEL, and devepoll_command.cookie. */
+#define DEVEPOLL_FEATURE_CANCEL		0x0200ULL
 
 /**
  * struct devepoll_features - result of DEVEPOLL_FEATURES
@@ -922,8 +987,8 @@ struct devepoll_features {
  * write access: EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
  * DEVEPOLL_RING, DEVEPOLL_RING_RECLAIM, DEVEPOLL_EPOLL_CTL, EPIOCSPARAMS and a
  * DEVEPOLL_WAIT with changes.  The following need read access: EP_POLL,
- * EP_ISPOLLED, DEVEPOLL_WAIT, DEVEPOLL_RING_WAIT, DEVEPOLL_TAKE,
- * DEVEPOLL_EPOLL_WAIT and EPIOCGPARAMS.  mmap(2) needs read access.  The first
+ * EP_ISPOLLED, DEVEPOLL_WAIT, DEVEPOLL_CANCEL, DEVEPOLL_RING_WAIT,
+ * DEVEPOLL_TAKE, DEVEPOLL_EPOLL_WAIT and EPIOCGPARAMS.  mmap(2) needs read access.  The first
  * mapping at DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need
  * write access (EACCES).  For an instance that can't be waited on, poll(2)
  * reports POLLERR, and adding it to another instance fails with EPERM.  What a
