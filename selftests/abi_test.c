@@ -75,6 +75,7 @@ TEST(request_numbers_of_the_extended_interface_stay)
 	EXPECT_EQ(0x40205017, (unsigned int)DEVEPOLL_RING_WAIT);
 	EXPECT_EQ(0x80205018, (unsigned int)DEVEPOLL_RING_INFO);
 	EXPECT_EQ(0xc0185019, (unsigned int)DEVEPOLL_RING_RECLAIM);
+	EXPECT_EQ(0x4010501d, (unsigned int)DEVEPOLL_CANCEL);
 	EXPECT_EQ(0x5020, (unsigned int)DEVEPOLL_EPOLL_WAIT);
 	EXPECT_EQ(0x5021, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD));
 	EXPECT_EQ(0x5022, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL));
@@ -123,6 +124,11 @@ TEST(structs_of_the_extended_interface_stay)
 	EXPECT_EQ(24, offsetof(struct devepoll_wait_args, sigmask));
 	EXPECT_EQ(40, offsetof(struct devepoll_wait_args, changes));
 	EXPECT_EQ(60, offsetof(struct devepoll_wait_args, nr_failed));
+	EXPECT_EQ(16, sizeof(struct devepoll_command));
+	EXPECT_EQ(8, offsetof(struct devepoll_command, cookie));
+	EXPECT_EQ(16, sizeof(struct devepoll_cancel));
+	EXPECT_EQ(8, offsetof(struct devepoll_cancel, flags));
+	EXPECT_EQ(12, offsetof(struct devepoll_cancel, reserved));
 	EXPECT_EQ(16, sizeof(struct devepoll_ring));
 	EXPECT_EQ(4, offsetof(struct devepoll_ring, slots));
 	EXPECT_EQ(8, offsetof(struct devepoll_ring, flags));

@@ -49,7 +49,8 @@ TEST_F(features, are_those_of_this_module)
 			       DEVEPOLL_FEATURE_REOPEN |
 			       DEVEPOLL_FEATURE_RING |
 			       DEVEPOLL_FEATURE_TAKE |
-			       DEVEPOLL_FEATURE_BUSY_POLL;
+			       DEVEPOLL_FEATURE_BUSY_POLL |
+			       DEVEPOLL_FEATURE_CANCEL;
 
 	EXPECT_EQ(1, f->abi);
 	EXPECT_EQ(0, f->features & ~known);
@@ -58,6 +59,7 @@ TEST_F(features, are_those_of_this_module)
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_REOPEN);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_RING);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_TAKE);
+	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_CANCEL);
 	/* So in each kernel of Debian, and in the debug kernel. */
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_BUSY_POLL);
 	EXPECT_EQ(fadvise_param() != 'N',

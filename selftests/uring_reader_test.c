@@ -3,7 +3,6 @@
  * Page sets that an io_uring worker got, by EP_POLL through the fadvise entry:
  * its process reads them, and lives on when the worker ends.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -68,29 +67,6 @@ static long submitter_call(void *arg)
 static bool is_completed(struct submitter *submitter)
 {
 	return io_uring_cq_ready(&submitter->ring.uring);
-}
-
-static bool process_has_workers(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	char path[64], name[64];
-	struct dirent *entry;
-	bool found = false;
-	FILE *f;
-
-	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%.16s/comm",
-			 entry->d_name);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		found |= fgets(name, sizeof(name), f) &&
-			 !strncmp(name, "iou-", 4);
-		fclose(f);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
 }
 
 FIXTURE(ring_reader) {

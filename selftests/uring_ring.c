@@ -134,7 +134,7 @@ int ring_call(struct ring *ring, int fd, unsigned int request,
 }
 
 /* Threads that work for rings sleep when they have nothing to begin. */
-static bool workers_sleep(void)
+static bool workers_sleep(unsigned int *nr)
 {
 	char path[64], line[256];
 	bool asleep = true;
@@ -148,8 +148,10 @@ static bool workers_sleep(void)
 		f = fopen(path, "re");
 		if (!f)
 			continue;
-		if (fgets(line, sizeof(line), f) && strstr(line, "(iou-"))
+		if (fgets(line, sizeof(line), f) && strstr(line, "(iou-")) {
 			asleep &= !!strstr(line, ") S ");
+			++*nr;
+		}
 		fclose(f);
 	}
 	if (dir)
@@ -167,10 +169,25 @@ bool ring_waits(struct ring *ring)
 		   io_uring_smp_load_acquire(uring->sq.kflags) &
 		   IORING_SQ_NEED_WAKEUP))
 		return false;
-	if (!await(workers_sleep()))
+	if (!await(workers_sleep(&(unsigned int){ 0 })))
 		return false;
 	io_uring_get_events(&ring->uring);
 	return io_uring_peek_cqe(&ring->uring, &cqe) == -EAGAIN;
+}
+
+bool process_has_workers(void)
+{
+	unsigned int nr = 0;
+
+	workers_sleep(&nr);
+	return nr;
+}
+
+bool ring_waits_for_all(struct ring *ring)
+{
+	if (ring->sqe_flags & IOSQE_ASYNC && !await(process_has_workers()))
+		return false;
+	return ring_waits(ring);
 }
 
 int ring_buffers_open(struct ring *ring, struct ring_buffers *buffers,

@@ -83,6 +83,13 @@ int ring_call(struct ring *ring, int fd, unsigned int request,
 /* Is there none, though everything submitted has been started? */
 bool ring_waits(struct ring *ring);
 
+/*
+ * Have workers begun, too?  A new one has another name until it runs.  For
+ * what was submitted a moment ago: without work, workers end.
+ */
+bool ring_waits_for_all(struct ring *ring);
+bool process_has_workers(void);
+
 /* Buffers of one group; the kernel takes them in their order. */
 #define RING_GROUP	7
 
