@@ -71,13 +71,23 @@ static struct io_uring_sqe *next(struct uring *uring, const struct op *op)
 	return sqe;
 }
 
+static void *cancel_argument(struct actor *a, const struct op *op)
+{
+	const struct devepoll_cancel cancel = {
+		.cookie = op->z % 4, .flags = op->z == 255,
+	};
+
+	return op_memory(a, op, &cancel, sizeof(cancel));
+}
+
 static void fill_command(struct actor *a, const struct op *op,
 			 struct io_uring_sqe *sqe)
 {
 	struct devepoll_event event = {
 		.fd = slot_fd(op->fd), .events = op_events(op), .data = a->at,
 	};
-	uint64_t address;
+	uint64_t address, cookie = 0;
+	struct devepoll_command command;
 
 	sqe->opcode = IORING_OP_URING_CMD;
 	switch (op->who >> 3 & 3) {
@@ -88,12 +98,18 @@ static void fill_command(struct actor *a, const struct op *op,
 		memcpy(&sqe->addr3, &event, sizeof(event));
 		return;
 	case 1:
+		if (op->y & 0x40) {
+			sqe->off = DEVEPOLL_CANCEL;
+			address = (uintptr_t)cancel_argument(a, op);
+			break;
+		}
 		sqe->off = DEVEPOLL_CTL;
 		address = (uintptr_t)ctl_argument(a, op);
 		break;
 	default:
 		sqe->off = DEVEPOLL_WAIT;
 		address = (uintptr_t)wait_argument(a, op);
+		cookie = op->z % 4;
 		if (op->who & 8) {
 			((struct devepoll_wait_args *)a->memory)->events = 0;
 			sqe->rw_flags = COMMAND_MULTISHOT;
@@ -101,7 +117,8 @@ static void fill_command(struct actor *a, const struct op *op,
 			sqe->buf_group = GROUP;
 		}
 	}
-	memcpy(&sqe->addr3, &address, sizeof(address));
+	command = (struct devepoll_command) { address, cookie };
+	memcpy(&sqe->addr3, &command, sizeof(command));
 }
 
 static void fill_other(struct actor *a, const struct op *op,
