@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LINE_SHIFT	6
+#include "line.h"
 
 struct cache {
 	uint32_t sets;

@@ -8,11 +8,10 @@
  * usage: -plugin cycles.so,out=FILE
  *
  * At each MARK_RECORD it writes a line of sums to FILE, in the order of
- * write_record().  The guest has one processor.  Before MARK_START it only looks
- * for that mark, so a boot costs no more than usual.
+ * write_record().  The guest has one processor.
  *
- * Data are found by their physical address, code by its virtual one.  A round in
- * which an interrupt came does not count.
+ * Data are found by their physical address, code by its virtual one.  A round
+ * in which an interrupt came does not count.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +23,8 @@
 #include "../profile/api.h"
 #include "../profile/mark.h"
 #include "cache.h"
+#include "line.h"
+#include "start.h"
 
 #define VISIBLE		__attribute__((visibility("default")))
 
@@ -93,8 +94,6 @@ static bool counting;
 static uint64_t last_code_line = NO_LINE;
 static struct cache l1_data, l1_code, l2, l3;
 static FILE *out;
-static qemu_plugin_id_t own_id;
-static bool started;
 
 /* Whether this round touches a line for the first time; notes that it does. */
 static struct seen *see(uint64_t line, bool *first)
@@ -163,18 +162,16 @@ static void touch(uint64_t line, bool kernel, bool store)
 static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info,
 		      uint64_t vaddr, void *data)
 {
-	struct qemu_plugin_hwaddr *hw = qemu_plugin_get_hwaddr(info, vaddr);
-	uint64_t from, size = 1ULL << qemu_plugin_mem_size_shift(info), line;
 	/* Data of the user that the kernel copies are the user's. */
 	bool kernel = vaddr >> 63, store = qemu_plugin_mem_is_store(info);
+	struct lines lines;
+	uint64_t line;
 
 	(void)vcpu;
 	(void)data;
-	if (!hw || qemu_plugin_hwaddr_is_io(hw))
+	if (!lines_of(&lines, info, vaddr))
 		return;
-	from = qemu_plugin_hwaddr_phys_addr(hw);
-	for (line = from >> LINE_SHIFT;
-	     line <= (from + size - 1) >> LINE_SHIFT; line++)
+	for (line = lines.first; line <= lines.last; line++)
 		touch(line, kernel, store);
 }
 
@@ -311,35 +308,6 @@ static void follow_all(qemu_plugin_id_t id)
 	qemu_plugin_register_atexit_cb(id, on_end, NULL);
 }
 
-static void on_start(unsigned int vcpu, void *data)
-{
-	(void)vcpu;
-	(void)data;
-	if (started)
-		return;
-	started = true;
-	qemu_plugin_reset(own_id, follow_all);
-}
-
-static void on_translated_early(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
-{
-	size_t i, n = qemu_plugin_tb_n_insns(tb);
-	unsigned char bytes[MARK_SIZE];
-
-	(void)id;
-	for (i = 0; i < n; i++) {
-		struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, i);
-
-		if (qemu_plugin_insn_size(it) != MARK_SIZE)
-			continue;
-		qemu_plugin_insn_data(it, bytes, MARK_SIZE);
-		if (mark_of(bytes, MARK_SIZE) == MARK_START)
-			qemu_plugin_register_vcpu_insn_exec_cb(it, on_start,
-							       CB_NO_REGS,
-							       NULL);
-	}
-}
-
 /* The argument is out=FILE. */
 VISIBLE int qemu_plugin_install(qemu_plugin_id_t id, const void *info,
 				int argc, char **argv)
@@ -350,12 +318,11 @@ VISIBLE int qemu_plugin_install(qemu_plugin_id_t id, const void *info,
 	out = fopen(argv[0] + 4, "w");
 	if (!out)
 		return -1;
-	own_id = id;
 	cache_make(&l1_data, L1_SIZE, L1_WAYS);
 	cache_make(&l1_code, L1_SIZE, L1_WAYS);
 	cache_make(&l2, L2_SIZE, L2_WAYS);
 	cache_make(&l3, L3_SIZE, L3_WAYS);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translated_early);
 	qemu_plugin_register_atexit_cb(id, on_end, NULL);
+	start_at_mark(id, follow_all);
 	return 0;
 }
