@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A plugin of QEMU that counts, by instruction, the cache lines of data that
+ * travel between the processors of a guest.  A line travels if a processor
+ * reads what another one has written since, or writes what another one has read
+ * or written since.
+ *
+ * usage: -plugin travel.so,out=FILE
+ *
+ * At each MARK_RECORD it writes "record" and then, for each instruction for
+ * which lines have travelled between MARK_BEGIN and MARK_END, its address and
+ * their number.  Caches are without limit: a line stays where it was used.
+ *
+ * The clock of the guest counts instructions, so its processors run in turn, in
+ * one thread of QEMU's.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../profile/api.h"
+#include "../profile/mark.h"
+#include "line.h"
+#include "processor.h"
+#include "start.h"
+
+#define VISIBLE		__attribute__((visibility("default")))
+
+/* The memory of a guest may have 4 GiB. */
+#define LINES		(1ULL << (32 - LINE_SHIFT))
+
+VISIBLE int qemu_plugin_version = API_VERSION;
+
+/* An instruction of the guest, as it was translated. */
+struct insn {
+	struct insn *next;
+	uint64_t address;
+	uint64_t travelled;
+	int mark;
+};
+
+/*
+ * The last load for which a line travelled: an instruction that adds to memory
+ * loads and stores, but a processor gets the line for both.
+ */
+struct load {
+	const struct insn *insn;
+	uint64_t line;
+};
+
+/* Who has each line: a bit for each processor, and whether it was written. */
+#define WRITTEN		(1 << PROCESSORS)
+static uint8_t holders[LINES];
+
+static struct load last;
+static struct insn *insns;
+static bool counting;
+static FILE *out;
+
+/* Whether the line travels to the processor whose bit is @me. */
+static bool load_travels(uint8_t *holder, uint8_t me)
+{
+	bool travels = !(*holder & me) && *holder & WRITTEN;
+
+	if (!(*holder & me))
+		*holder = (*holder & ~WRITTEN) | me;
+	return travels;
+}
+
+static bool store_travels(uint8_t *holder, uint8_t me)
+{
+	bool travels = *holder & ~(WRITTEN | me);
+
+	*holder = WRITTEN | me;
+	return travels;
+}
+
+static void touch(struct insn *insn, uint64_t line, bool store)
+{
+	bool got = last.insn == insn && last.line == line, travels;
+	uint8_t me = 1 << processor_now();
+
+	if (line >= LINES)
+		abort();
+	last.insn = NULL;
+	if (store) {
+		travels = store_travels(&holders[line], me) && !got;
+	} else {
+		travels = load_travels(&holders[line], me);
+		if (travels)
+			last = (struct load) { .insn = insn, .line = line };
+	}
+	insn->travelled += travels && counting;
+}
+
+static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info,
+		      uint64_t vaddr, void *data)
+{
+	struct lines lines;
+	uint64_t line;
+
+	(void)vcpu;
+	if (!lines_of(&lines, info, vaddr))
+		return;
+	for (line = lines.first; line <= lines.last; line++)
+		touch(data, line, qemu_plugin_mem_is_store(info));
+}
+
+static void write_record(void)
+{
+	struct insn *insn;
+
+	fprintf(out, "record\n");
+	for (insn = insns; insn; insn = insn->next) {
+		if (insn->travelled)
+			fprintf(out, "%llx %llu\n",
+				(unsigned long long)insn->address,
+				(unsigned long long)insn->travelled);
+		insn->travelled = 0;
+	}
+	fflush(out);
+}
+
+static void on_mark(unsigned int vcpu, void *data)
+{
+	const struct insn *insn = data;
+
+	(void)vcpu;
+	switch (insn->mark) {
+	case MARK_BEGIN:
+		counting = true;
+		break;
+	case MARK_END:
+		counting = false;
+		break;
+	case MARK_RECORD:
+		write_record();
+		break;
+	default:
+		break;
+	}
+}
+
+/* Never freed: the guest may still execute what it has translated. */
+static struct insn *insn_of(const struct qemu_plugin_insn *translated)
+{
+	size_t size = qemu_plugin_insn_size(translated);
+	struct insn *insn = calloc(1, sizeof(*insn));
+	unsigned char bytes[MARK_SIZE];
+
+	if (!insn)
+		abort();
+	insn->address = qemu_plugin_insn_vaddr(translated);
+	if (size == MARK_SIZE) {
+		qemu_plugin_insn_data(translated, bytes, size);
+		insn->mark = mark_of(bytes, size);
+	}
+	insn->next = insns;
+	insns = insn;
+	return insn;
+}
+
+static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t i, n = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	processor_follow(tb);
+	for (i = 0; i < n; i++) {
+		struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, i);
+		struct insn *insn = insn_of(it);
+
+		if (insn->mark)
+			qemu_plugin_register_vcpu_insn_exec_cb(it, on_mark,
+							       CB_NO_REGS,
+							       insn);
+		else
+			qemu_plugin_register_vcpu_mem_cb(it, on_access,
+							 CB_NO_REGS, MEM_RW,
+							 insn);
+	}
+}
+
+static void follow_all(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translated);
+}
+
+/* The argument is out=FILE. */
+VISIBLE int qemu_plugin_install(qemu_plugin_id_t id, const void *info,
+				int argc, char **argv)
+{
+	(void)info;
+	if (argc != 1 || strncmp(argv[0], "out=", 4))
+		return -1;
+	out = fopen(argv[0] + 4, "w");
+	if (!out)
+		return -1;
+	processor_find(id);
+	start_at_mark(id, follow_all);
+	return 0;
+}
