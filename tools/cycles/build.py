@@ -5,6 +5,8 @@ import os
 import subprocess
 
 OUT = os.path.join("build", "cycles")
+RESULTS = os.path.join("Documentation", "results")
+RATIOS = os.path.join("tools", "cycles", "ratios")
 
 
 def output_of(*command):
