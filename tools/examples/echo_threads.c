@@ -5,8 +5,9 @@
  * Each thread has a part of the mapping for its events.  A connection is
  * one-shot: it reports one event, to one thread, which alone serves the
  * connection until its next wait re-arms it.  The thread that finds the end of
- * a connection closes it.  The instance reports when no further event of the
- * connection can follow, and only then is its object freed.
+ * a connection closes it, and may use its object until it waits again.  Then the
+ * instance reports to one of the threads that no event of the connection is in
+ * use any more, and that thread frees the object.
  *
  * usage: echo_threads [PAIRS]
  */
@@ -57,6 +58,11 @@ static struct devepoll_change arm(struct connection *conn, int op)
 	};
 }
 
+static struct connection *connection_of(const struct devepoll_event *event)
+{
+	return (struct connection *)(uintptr_t)event->data;
+}
+
 static void free_connection(struct connection *conn)
 {
 	free(conn);
@@ -76,13 +82,19 @@ static void serve(struct worker *worker, struct connection *conn)
 		err(1, "write");
 	if (n < 0)
 		err(1, "read");
-	atomic_store(&conn->busy, 0);
-
-	if (n)
-		worker->changes[worker->nr_changes++] = arm(conn, DEVEPOLL_MOD);
-	else
+	if (!n) {
 		close(conn->fd);
+		conn->fd = -1;
+	}
 	worker->served += n > 0;
+}
+
+/* This thread has served all that it got, and is about to wait again. */
+static void finish(struct worker *worker, struct connection *conn)
+{
+	atomic_store(&conn->busy, 0);
+	if (conn->fd >= 0)
+		worker->changes[worker->nr_changes++] = arm(conn, DEVEPOLL_MOD);
 }
 
 static int wait_for(struct worker *worker)
@@ -111,21 +123,24 @@ static int wait_for(struct worker *worker)
 static void *work(void *arg)
 {
 	struct worker *worker = arg;
-	const struct devepoll_event *event;
-	int n;
+	const struct devepoll_event *events = worker->part.events;
+	int i, n;
 
 	for (;;) {
 		n = wait_for(worker);
-		for (event = worker->part.events; n; n--, event++) {
-			void *object = (void *)(uintptr_t)event->data;
-			struct connection *conn = object;
-
-			if (!conn)
+		for (i = 0; i < n; i++) {
+			/* All connections are freed. */
+			if (!events[i].data)
 				return NULL;
-			if (event->events & DEVEPOLL_CLOSED)
-				free_connection(conn);
+			if (!(events[i].events & DEVEPOLL_CLOSED))
+				serve(worker, connection_of(&events[i]));
+		}
+		/* The last event of a connection comes behind all others. */
+		for (i = 0; i < n; i++) {
+			if (events[i].events & DEVEPOLL_CLOSED)
+				free_connection(connection_of(&events[i]));
 			else
-				serve(worker, conn);
+				finish(worker, connection_of(&events[i]));
 		}
 	}
 }

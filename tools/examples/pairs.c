@@ -90,6 +90,8 @@ static void *run_client(void *unused)
 	int round, i;
 
 	for (round = 0; round < ROUNDS; round++) {
+		/* A server that loses an event would never end. */
+		alarm(2 * SECONDS);
 		for (i = 0; i < nr_pairs; i++) {
 			make_message(message, i, round);
 			sent += send(client_fds[i], message, MESSAGE,
@@ -107,8 +109,6 @@ static void *run_client(void *unused)
 
 void pairs_start_client(void)
 {
-	/* A server that loses an event would never end. */
-	alarm(2 * SECONDS);
 	errno = pthread_create(&client, NULL, run_client, NULL);
 	if (errno)
 		err(1, "pthread_create");
