@@ -303,8 +303,8 @@ struct reader_line {
  * @inst: the instance
  * @seq: /proc/PID/fdinfo/FD of the set
  *
- * Threads are shown by their number in the initial namespace, which is 0 for
- * one that has ended; the first DEP_READERS_SHOWN of them.
+ * Threads are shown by their number in the namespace of this /proc, which is 0
+ * for one that has ended; the first DEP_READERS_SHOWN of them.
  */
 void dep_readers_show(struct dep_instance *inst, struct seq_file *seq)
 {
