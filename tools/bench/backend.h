@@ -19,6 +19,8 @@ struct backend {
 	bool level;
 	/* A child of fork(2) can't take events of a set of its parent. */
 	bool not_inherited;
+	/* An fd that was closed has a last event. */
+	bool tells_closed;
 
 	/* A set for fds up to a number of @nfds; ends the program on failure */
 	struct set *(*open)(int nfds);
@@ -61,6 +63,10 @@ extern const struct backend backend_trusted;
 /* the same with a ring, by the library and by the preload library */
 extern const struct backend backend_ring;
 extern const struct backend backend_preload_ring;
+
+/* backend_trusted and backend_ring, with DEVEPOLL_TELL_CLOSED */
+extern const struct backend backend_told;
+extern const struct backend backend_ring_told;
 
 /* Stands for what a program does with an event, which it has in registers. */
 static inline void consume(int fd, unsigned int events)

@@ -66,9 +66,32 @@ static bool set_modify(struct set *set, const int *fds, int n)
 		      DEVEPOLL_TRUST);
 }
 
+/* The same, of fds that report their close. */
+static bool set_add_told(struct set *set, const int *fds, int n)
+{
+	return change(set, DEVEPOLL_ADD, fds, n, EPOLLIN | EPOLLET,
+		      DEVEPOLL_TRUST | DEVEPOLL_TELL_CLOSED);
+}
+
+static bool set_modify_told(struct set *set, const int *fds, int n)
+{
+	return change(set, DEVEPOLL_MOD, fds, n, EPOLLIN | EPOLLHUP | EPOLLET,
+		      DEVEPOLL_TRUST | DEVEPOLL_TELL_CLOSED);
+}
+
 static bool set_remove(struct set *set, const int *fds, int n)
 {
 	return change(set, DEVEPOLL_DEL, fds, n, 0, 0);
 }
+
+/* SET_OPERATIONS, with fds that report their close. */
+#define TOLD_OPERATIONS		\
+	.tells_closed = true,	\
+	.open = set_open,	\
+	.close = set_close,	\
+	.add = set_add_told,	\
+	.modify = set_modify_told, \
+	.remove = set_remove,	\
+	.wait = set_wait
 
 #endif /* BENCH_BACKEND_EXTENDED_H */

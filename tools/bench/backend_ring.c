@@ -48,3 +48,9 @@ const struct backend backend_ring = {
 	.not_inherited = true,
 	SET_OPERATIONS,
 };
+
+const struct backend backend_ring_told = {
+	.name = "/dev/epoll, ring, with fds that report their close",
+	.not_inherited = true,
+	TOLD_OPERATIONS,
+};

@@ -44,3 +44,8 @@ const struct backend backend_trusted = {
 	.name = "/dev/epoll, trusted edges",
 	SET_OPERATIONS,
 };
+
+const struct backend backend_told = {
+	.name = "/dev/epoll, trusted edges that report their close",
+	TOLD_OPERATIONS,
+};

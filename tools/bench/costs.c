@@ -217,6 +217,40 @@ static void measure_library(bool brief)
 		measure_wait(&sub, ready_brief[i]);
 }
 
+/*
+ * What DEVEPOLL_TELL_CLOSED costs, beside what the same costs without it; last,
+ * so that the memory that its events take changes no other figure.
+ */
+static void measure_told(void)
+{
+	static const struct subject told[] = {
+		{ &backend_told, COL_TOLD },
+		{ &backend_ring_told, COL_RING_TOLD },
+	}, all[] = {
+		{ &backend_told, COL_TOLD },
+		{ &backend_ring_told, COL_RING_TOLD },
+		{ &backend_trusted, COL_TRUSTED },
+		{ &backend_ring, COL_RING },
+		{ &backend_sysepoll, COL_SYSEPOLL },
+	};
+	double unwatched = measure_unwatched_write();
+	int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		for (k = 0; k < ARRAY_SIZE(ready); k++)
+			measure_wait(&told[i], ready[k]);
+		measure_producer(&told[i], unwatched);
+		measure_add(&told[i], 1);
+		measure_add(&told[i], 1000);
+		measure_remove(&told[i], 1);
+		measure_remove(&told[i], 1000);
+		measure_cycle(&told[i]);
+	}
+	measure_close(&told[0]);
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		measure_life(&all[i]);
+}
+
 static bool is_native(const struct subject *sub)
 {
 	return sub->col == COL_SYSEPOLL || sub->col == COL_SYSEPOLL_LEVEL;
@@ -374,6 +408,8 @@ int main(int argc, char **argv)
 		measure_poll_one_of(sizes[i]);
 	if (!brief)
 		measure_uring();
+	if (!brief && !native)
+		measure_told();
 	if (bare >= 0)
 		report_unwatched(bare);
 	if (cgroup) {

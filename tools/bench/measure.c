@@ -263,6 +263,31 @@ void measure_cycle(const struct subject *sub)
 	files_close(files);
 }
 
+void measure_life(const struct subject *sub)
+{
+	struct files *files = files_open(ROUNDS);
+	struct set *set = sub->be->open(ROUNDS);
+	int i, n, last;
+
+	series_clear(&series);
+	for (i = 0; i < ROUNDS; i++) {
+		series_begin(&series);
+		must(sub->be->add(set, &files->in[i], 1), sub, "adding");
+		files_signal(files, i);
+		n = sub->be->wait(set, 0);
+		close(files->in[i]);
+		/* With a ring, only a call tells what has been dealt with. */
+		last = sub->be->wait(set, sub->be->tells_closed ? -1 : 0);
+		series_end(&series);
+		must(n == 1 && last == sub->be->tells_closed, sub,
+		     "waiting for one, and for its close");
+	}
+	report_value("Whole cycles", "life", "add, write, wait, close, wait", 0,
+		     sub->col, series_median(&series));
+	sub->be->close(set);
+	files_close(files);
+}
+
 #define ONE_OF_GROUP	"A wait and its reading, one of N fds ready"
 #define ONE_OF_ID	"one_of_%d"
 #define ONE_OF_NAME	"N = %d"

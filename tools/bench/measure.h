@@ -58,6 +58,9 @@ void measure_remove(const struct subject *sub, int batch);
 void measure_close(const struct subject *sub);
 void measure_set_close(const struct subject *sub);
 
+/* From the addition of an eventfd to its close and the last event, if any */
+void measure_life(const struct subject *sub);
+
 /* Two processes that wake each other; one that writes, waits and reads */
 void measure_pingpong(const struct subject *sub);
 void measure_cycle(const struct subject *sub);

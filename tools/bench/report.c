@@ -37,6 +37,8 @@ static const char * const headings[COLUMNS] = {
 	[COL_URING] = "io_uring",
 	[COL_RING] = "ring",
 	[COL_PRELOAD_RING] = "preload",
+	[COL_TOLD] = "told",
+	[COL_RING_TOLD] = "ring, told",
 };
 
 static const char * const keys[COLUMNS] = {
@@ -51,6 +53,8 @@ static const char * const keys[COLUMNS] = {
 	[COL_URING] = "uring",
 	[COL_RING] = "ring",
 	[COL_PRELOAD_RING] = "preload_ring",
+	[COL_TOLD] = "told",
+	[COL_RING_TOLD] = "ring_told",
 };
 
 /* Columns that are shown beside each other. */
@@ -80,6 +84,11 @@ static const struct table tables[] = {
 	}, {
 		"The ring: by the library; by the preload with DEVEPOLL_RING",
 		3, { COL_RING, COL_PRELOAD_RING, COL_SYSEPOLL }, COL_SYSEPOLL,
+	}, {
+		"DEVEPOLL_TELL_CLOSED: trusted, and the ring by the library,\n"
+		"with this flag and without",
+		4, { COL_TOLD, COL_TRUSTED, COL_RING_TOLD, COL_RING },
+		COL_SYSEPOLL,
 	},
 };
 

@@ -19,6 +19,8 @@ enum column {
 	COL_URING,
 	COL_RING,
 	COL_PRELOAD_RING,
+	COL_TOLD,
+	COL_RING_TOLD,
 	COLUMNS,
 };
 
