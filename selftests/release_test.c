@@ -2,8 +2,8 @@
 /*
  * A wait that has the last reference on a closed file, and sleeps on, lets a
  * worker release the file.  A release may take as long as somebody likes: so a
- * person has few such workers, and none that another one would need.  From 6.6 on
- * the waiter does it itself.
+ * person has few such workers, and none that another one would need.  From 6.6
+ * on the waiter does it itself.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct slow {
 	int fd;
 	int event;		/* ends the wait */
 	uint64_t kh;
-	_Atomic uint64_t polled;	/* the question that has no answer yet */
+	atomic_ullong polled;	/* the question that has no answer yet */
 	atomic_bool hold;
 	atomic_bool released;	/* its release has begun */
 };

@@ -5,9 +5,9 @@
  * Each thread has a part of the mapping for its events.  A connection is
  * one-shot: it reports one event, to one thread, which alone serves the
  * connection until its next wait re-arms it.  The thread that finds the end of
- * a connection closes it, and may use its object until it waits again.  Then the
- * instance reports to one of the threads that no event of the connection is in
- * use any more, and that thread frees the object.
+ * a connection closes it, and may use its object until it waits again.  Then
+ * the instance reports to one of the threads that no event of the connection is
+ * in use any more, and that thread frees the object.
  *
  * usage: echo_threads [PAIRS]
  */
