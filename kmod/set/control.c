@@ -179,7 +179,7 @@ static noinline int interest_post_modified(struct dep_item *item, u16 ready,
 	/* Like a wake-up, if nobody is to be told: nothing is computed. */
 	if (likely(item_is_polled(item) && !inst->nr_waiters &&
 		   !inst->polled))
-		dep_item_list_to_poll(item->inst, item);
+		dep_item_list_to_poll(inst, item);
 	else
 		interest_post_again(item, ready);
 	spin_unlock_irq(&inst->lock);
