@@ -49,9 +49,9 @@ long do_ring_wait(struct actor *a, const struct op *op)
 		.timeout = op_timeout(op) * 1000000LL,
 		.sigmask = op->y & 2 ? (uintptr_t)&mask : 0,
 		.sigsetsize = op->y & 2 ? 8 : 0,
-		.flags = op->y & 1,
+		.flags = (op->y & 1) | (op->y & 4 ? DEVEPOLL_WAIT_SPARE : 0),
 		.min_events = op->x & 3,
-		.reserved = op->z == 255,
+		.spare = op->z == 255 ? op->x : op->x >> 2 & 3,
 	};
 
 	return ask(op, DEVEPOLL_RING_WAIT,
