@@ -476,7 +476,11 @@ struct dep_instance {
 	u8 devpoll;
 	bool owed;
 	u32 room;
-	struct dep_fdmap interest;
+	struct dep_item *stash;
+	struct dep_returned returned;
+	u64 coming_old;
+	__poll_t poll_wake;
+	u32 nr_cookies;
 	/*
 	 * L: one more line, up to the list of @sure, which is all that a wake-up
 	 * needs besides while tasks sleep for one event each.
@@ -491,11 +495,8 @@ struct dep_instance {
 	u64 ticket;
 	struct dep_waiters sure;
 	struct dep_waiters lazy;
-	u64 coming_old;
+	struct dep_fdmap interest;
 	struct list_head woken;
-	__poll_t poll_wake;
-	struct dep_item *stash;
-	struct dep_returned returned;
 	struct dep_turns turns;
 	struct dep_onesig *onesig;
 	struct dep_owner own_owners[2];
@@ -505,7 +506,6 @@ struct dep_instance {
 	bool wants_owner;
 	struct dep_living living;
 	struct rb_root cookies;
-	u32 nr_cookies;
 	struct dep_busy busy;
 	struct file *file;
 	atomic_t opens;
@@ -533,6 +533,8 @@ static_assert(sizeof(spinlock_t) > 4 ||
 	      offsetofend(struct dep_instance, nr_items) <= 64);
 static_assert(offsetofend(struct dep_instance, sure.waiters) -
 	      offsetof(struct dep_instance, sink) == 64);
+/* One byte more would double what the allocator takes for a set. */
+static_assert(sizeof(spinlock_t) > 4 || sizeof(struct dep_instance) <= 1024);
 
 struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 				      const struct cred *cred);
