@@ -10,12 +10,13 @@
 #include "helpers.h"
 
 /*
- * Two tasks that want one CPU for 10 ms of 2 s: pressure.  It is told again
- * after 2 s, and tests expect that there is nothing more before that.
+ * Two tasks that want one CPU for 200 ms of 2 s, more than the guest itself has
+ * on a busy machine: pressure.  It is told again after 2 s, and tests expect that
+ * there is nothing more before that.
  */
 static int open_trigger(struct probe *probe, const char *path)
 {
-	static const char trigger[] = "some 10000 2000000";
+	static const char trigger[] = "some 200000 2000000";
 	int ret = open_twice(probe, path, O_RDWR);
 
 	if (ret)

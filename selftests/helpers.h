@@ -75,7 +75,9 @@ long poll_for_input(void *fd);
 /* The field @name of /proc/@tid/status, or -errno. */
 long status_field(pid_t tid, const char *name);
 
-/* Is the thread asleep in this system call? */
+/* Is the thread asleep, and off its CPU? */
+bool sleeps(pid_t tid);
+/* Is it asleep in this system call? */
 bool sleeps_in(pid_t tid, long syscall);
 /* Does it sleep there so that no signal wakes it? */
 bool blocks_in(pid_t tid, long syscall);

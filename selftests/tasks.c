@@ -51,11 +51,15 @@ static char state_of(pid_t tid)
 	return state;
 }
 
-static bool is_in(pid_t tid, char state, long syscall)
+/*
+ * Its /proc/TID/syscall, whose reader waits until the thread has left its CPU;
+ * false if it runs, or is in another state.
+ */
+static bool read_syscall(pid_t tid, char state, char line[256])
 {
-	char path[64], line[256];
-	long nr = -1;
+	char path[64];
 	FILE *file;
+	bool got;
 
 	if (state_of(tid) != state)
 		return false;
@@ -63,11 +67,25 @@ static bool is_in(pid_t tid, char state, long syscall)
 	file = fopen(path, "re");
 	if (!file)
 		return false;
-	/* Reading it waits until the thread has left its CPU. */
-	if (!fgets(line, sizeof(line), file) || sscanf(line, "%ld ", &nr) != 1)
-		nr = -1;
+	got = fgets(line, 256, file) && strncmp(line, "running", 7);
 	fclose(file);
-	return nr == syscall;
+	return got;
+}
+
+static bool is_in(pid_t tid, char state, long syscall)
+{
+	char line[256];
+	long nr;
+
+	return read_syscall(tid, state, line) &&
+	       sscanf(line, "%ld ", &nr) == 1 && nr == syscall;
+}
+
+bool sleeps(pid_t tid)
+{
+	char line[256];
+
+	return read_syscall(tid, 'S', line);
 }
 
 bool sleeps_in(pid_t tid, long syscall)

@@ -289,7 +289,7 @@ static long cancel_when_told(void *arg)
 	return cancel(racer->event, COOKIE);
 }
 
-#define RACES		200
+#define RACES		100
 
 /* Its racers start together; @cancelled: what the cancelling one says. */
 #define RACE(cancelled)							\

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "helpers.h"
 #include "uring_ring.h"
 
 /* Where a command's own bytes stand in an entry. */
@@ -133,23 +134,27 @@ int ring_call(struct ring *ring, int fd, unsigned int request,
 	return ret ?: ring_result(ring, data);
 }
 
-/* Threads that work for rings sleep when they have nothing to begin. */
+/*
+ * Threads that work for rings sleep when they have nothing to begin.  Before
+ * they look for work they are asleep by name, but have not left the CPU.
+ */
 static bool workers_sleep(unsigned int *nr)
 {
-	char path[64], line[256];
+	char path[64], name[32];
 	bool asleep = true;
 	FILE *f;
 	DIR *dir = opendir("/proc/self/task");
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat",
+		snprintf(path, sizeof(path), "/proc/self/task/%.16s/comm",
 			 entry->d_name);
 		f = fopen(path, "re");
 		if (!f)
 			continue;
-		if (fgets(line, sizeof(line), f) && strstr(line, "(iou-")) {
-			asleep &= !!strstr(line, ") S ");
+		if (fgets(name, sizeof(name), f) &&
+		    !strncmp(name, "iou-", 4)) {
+			asleep &= sleeps(atoi(entry->d_name));
 			++*nr;
 		}
 		fclose(f);
