@@ -24,6 +24,7 @@
 #include "faces/access.h"
 #include "faces/bind.h"
 #include "faces/busy_params.h"
+#include "faces/changes.h"
 #include "faces/classic.h"
 #include "faces/devpoll.h"
 #include "faces/epoll.h"
@@ -35,11 +36,13 @@
 #include "faces/reader.h"
 #include "faces/reopen.h"
 #include "faces/ring_ioctl.h"
+#include "faces/spin.h"
 #include "faces/uring.h"
 #include "files/waitqueue.h"
 #include "set/interest.h"
 #include "set/owner.h"
 #include "set/ready.h"
+#include "set/spin.h"
 #include "sinks/area.h"
 #include "sinks/pages.h"
 #include "sinks/ring_memory.h"
@@ -100,6 +103,7 @@ static int device_release(struct inode *inode, struct file *file)
 	dep_pages_free(inst);
 	mutex_unlock(&inst->mtx);
 	dep_onesig_free(inst);
+	dep_spin_free(inst);
 	dep_area_free(inst);
 	dep_stats_leave(inst);
 	dep_relay_leave(inst);
@@ -169,6 +173,8 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 		ret = dep_busy_params_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_uring_cancel_ioctl(file->private_data, cmd, arg);
+	if (ret == -ENOTTY)
+		ret = dep_spin_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
 		return dep_reopen(file, arg);
 	if (ret == -ENOTTY && dep_instance_kind(file) == DEP_FILE_AS_EPOLL)
@@ -183,24 +189,6 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return device_ioctl_other(file, cmd, arg);
 }
 
-/*
- * Refuses what may get a meaning in a later kernel, and what would be cut off
- * in silence, as ioctl(2) does with the int that EP_ALLOC takes.
- */
-static bool fadvise_takes(unsigned int request, loff_t offset, loff_t len)
-{
-	if (len)
-		return false;
-	switch (request) {
-	case EP_ALLOC:
-		return offset == (int)offset;
-	case EP_FREE:
-	case DEVEPOLL_STEP_BACK:
-		return !offset;
-	}
-	return true;
-}
-
 /* The less common requests of the fadvise entry. */
 static noinline int device_fadvise_other(struct file *file, loff_t offset,
 					 loff_t len, int advice)
@@ -210,7 +198,7 @@ static noinline int device_fadvise_other(struct file *file, loff_t offset,
 	if (_IOC_DIR(advice) == _IOC_NONE && advice != EP_FREE &&
 	    advice != DEVEPOLL_STEP_BACK)
 		return -EINVAL;
-	if (!fadvise_takes(advice, offset, len))
+	if (!dep_access_takes(advice, offset, len))
 		return -EINVAL;
 	return device_ioctl(file, advice, offset);
 }
@@ -236,6 +224,8 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 		if (advice == DEVEPOLL_RING_WAIT && !len &&
 		    file->f_mode & FMODE_READ)
 			return dep_ring_wait(file->private_data, offset);
+		if (dep_changes_is_one(advice))
+			return dep_changes_make_one(file, advice, offset, len);
 	}
 	return device_fadvise_other(file, offset, len, advice);
 }

@@ -417,9 +417,10 @@
  *	faces/uring_cookie.c
  * @nr_cookies: L: how many these are; read without a lock as a hint
  * @busy: busy polling of network devices
+ * @spin: M, once it is there const: how calls look before they sleep, or NULL if
+ *	the program never asked for it; read without a lock, with acquire
  * @stats: the counters of the set
  * @file: const: the open that made it, and whose ->release ends it
- * @opens: how many further opens there are
  * @in_all: lock of stats.c: in the list of all sets
  * @pages: the sink of the classic interface; see struct dep_pages
  * @mappings: how many mappings of the pages exist, or of the area of /dev/poll,
@@ -440,6 +441,7 @@
  * @in_late: R: its place there, or empty while it is checked
  * @late_at: R, while it has a place there: when it is due, ns
  * @serving: how many relays are serving or checking it; grows under R
+ * @opens: how many further opens there are
  * @user: const: who pays: the opener, whose credentials @file holds
  * @person: const: who is accountable for resources that all users share, and for
  *	the time of relays
@@ -507,8 +509,8 @@ struct dep_instance {
 	struct dep_living living;
 	struct rb_root cookies;
 	struct dep_busy busy;
+	struct dep_spin *spin;
 	struct file *file;
-	atomic_t opens;
 	struct list_head in_all;
 	struct dep_pages pages;
 	atomic_t mappings;
@@ -524,6 +526,7 @@ struct dep_instance {
 	struct list_head in_late;
 	u64 late_at;
 	atomic_t serving;
+	atomic_t opens;
 	struct user_struct *user;
 	struct dep_person *person;
 };

@@ -88,6 +88,9 @@
 /* Files in which a call that polls network devices searches for a socket. */
 #define DEP_BUSY_LOOKS		32
 
+/* After so many looks in vain, a set's calls look at every 64th sleep only. */
+#define DEP_SPIN_MISSES		6
+
 /* Owners of a set among which the calling process is searched for, under L. */
 #define DEP_OWNERS_SEARCHED	8
 

@@ -33,6 +33,8 @@ static fmode_t request_mode_sized(unsigned int cmd)
 		return FMODE_WRITE;
 	case DEVEPOLL_WAIT & ~IOCSIZE_MASK:
 	case DEVEPOLL_CANCEL & ~IOCSIZE_MASK:
+	/* To change something, it asks for write access itself. */
+	case DEVEPOLL_SPIN & ~IOCSIZE_MASK:
 	case DEVEPOLL_RING_WAIT & ~IOCSIZE_MASK:
 	/* And those of /dev/poll. */
 	case EP_POLL & ~IOCSIZE_MASK:
@@ -50,6 +52,9 @@ static fmode_t request_mode(unsigned int cmd)
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
+	case DEVEPOLL_CHANGE(DEVEPOLL_ADD):
+	case DEVEPOLL_CHANGE(DEVEPOLL_DEL):
+	case DEVEPOLL_CHANGE(DEVEPOLL_MOD):
 	case EPIOCSPARAMS:
 		return FMODE_WRITE;
 	case EP_ISPOLLED:
@@ -62,6 +67,31 @@ static fmode_t request_mode(unsigned int cmd)
 		return FMODE_READ;
 	}
 	return request_mode_sized(cmd);
+}
+
+/**
+ * dep_access_takes() - may the fadvise entry have these arguments?
+ * @request: the request, one that has no other arguments there
+ * @offset: its argument
+ * @length: the other one
+ *
+ * Refuses what may get a meaning in a later kernel, and what would be cut off
+ * in silence, as ioctl(2) does with the int that EP_ALLOC takes.
+ *
+ * Return: true if it may.
+ */
+bool dep_access_takes(unsigned int request, u64 offset, u64 length)
+{
+	if (length)
+		return false;
+	switch (request) {
+	case EP_ALLOC:
+		return (s64)offset == (int)offset;
+	case EP_FREE:
+	case DEVEPOLL_STEP_BACK:
+		return !offset;
+	}
+	return true;
 }
 
 /**

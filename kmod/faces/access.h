@@ -18,6 +18,7 @@ static inline bool dep_access_by_fadvise(void)
 	return READ_ONCE(dep_access_fadvise);
 }
 
+bool dep_access_takes(unsigned int request, u64 offset, u64 length);
 bool dep_access_allows_part(const struct file *file, unsigned int cmd);
 
 /**

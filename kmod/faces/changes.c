@@ -3,6 +3,7 @@
  * Changes of a set of the extended interface: arrays of them in user memory,
  * and one at a time.
  */
+#include <linux/fs.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
@@ -13,6 +14,7 @@
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
+#include "faces/access.h"
 #include "faces/bind.h"
 #include "faces/changes.h"
 #include "faces/request.h"
@@ -20,27 +22,41 @@
 #include "set/control.h"
 #include "set/interest.h"
 
+/* Can this be an ADD or a MOD? */
+static __always_inline bool change_is_known(const struct devepoll_change *from)
+{
+	u32 known = DEP_EVENTS_ALL | DEP_CHANGE_MODES |
+		    (__force u32)EPOLLWAKEUP;
+
+	if (from->events & ~known ||
+	    from->flags & ~(DEVEPOLL_TELL_CLOSED | DEVEPOLL_TRUST))
+		return false;
+	return !(from->flags & DEVEPOLL_TRUST) ||
+	       from->events & (__force u32)EPOLLET;
+}
+
+static u16 change_events(const struct devepoll_change *from)
+{
+	return (from->events & DEP_EVENTS_ALL) | DEP_EVENTS_ALWAYS;
+}
+
+static u32 change_mode(const struct devepoll_change *from)
+{
+	return (from->events & DEP_CHANGE_MODES) | from->flags;
+}
+
 /* Makes a change as it was read: its members are what the program wrote. */
 static __always_inline int change_apply(struct dep_instance *inst,
 					const struct devepoll_change *from)
 {
-	u32 known = DEP_EVENTS_ALL | DEP_CHANGE_MODES |
-		    (__force u32)EPOLLWAKEUP;
-	u32 events, mode;
+	u32 mode = change_mode(from);
+	u16 events = change_events(from);
 
 	if (from->op == DEVEPOLL_DEL)
 		return from->flags ? -EINVAL :
 		       dep_interest_change(inst, DEVEPOLL_DEL, from->fd, 0, 0,
 					   from->data);
-	if (from->events & ~known ||
-	    from->flags & ~(DEVEPOLL_TELL_CLOSED | DEVEPOLL_TRUST))
-		return -EINVAL;
-	if (from->flags & DEVEPOLL_TRUST &&
-	    !(from->events & (__force u32)EPOLLET))
-		return -EINVAL;
-	events = (from->events & DEP_EVENTS_ALL) | DEP_EVENTS_ALWAYS;
-	mode = (from->events & DEP_CHANGE_MODES) | from->flags;
-	if (dep_change_check_mode(inst, mode))
+	if (!change_is_known(from) || dep_change_check_mode(inst, mode))
 		return -EINVAL;
 	if (likely(from->op == DEVEPOLL_ADD) && mode & DEP_MODE_TELL_CLOSED)
 		return dep_interest_add_told(inst, from->fd, events, mode,
@@ -134,6 +150,74 @@ static __always_inline int changes_apply_one(struct dep_instance *inst,
 
 efault:
 	user_access_end();
+	return -EFAULT;
+}
+
+/* A change that may be the first use of the set, or no plain ADD. */
+static noinline int change_apply_locking(struct dep_instance *inst,
+					 const struct devepoll_change *ch)
+{
+	int err;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, true);
+	if (likely(!err)) {
+		err = change_apply(inst, ch);
+		dep_bind_end(inst, !err);
+	}
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+/**
+ * dep_changes_make_one() - DEVEPOLL_CHANGE()
+ * @file: the set
+ * @request: DEVEPOLL_CHANGE() of an operation
+ * @address: address of the events and the data; 0 for a DEL
+ * @length: a value of DEVEPOLL_CHANGE_LEN()
+ *
+ * Context: process; sleeps.
+ * Return: see linux/devepoll.h.
+ */
+int dep_changes_make_one(struct file *file, unsigned int request, u64 address,
+			 u64 length)
+{
+	const struct epoll_event __user *from = u64_to_user_ptr(address);
+	struct dep_instance *inst = file->private_data;
+	struct devepoll_change ch __uninitialized;
+	u32 flags = length >> 32;
+	__poll_t events;
+
+	if (unlikely(!dep_access_allows(file, request)))
+		return -EBADF;
+	ch.op = request - DEVEPOLL_CHANGE(0);
+	ch.fd = (int)length;
+	ch.flags = flags;
+	/* What is cut off would be an unknown flag. */
+	if (unlikely(ch.flags != flags))
+		return -EINVAL;
+	if (ch.op == DEVEPOLL_DEL) {
+		ch.events = 0;
+		ch.data = 0;
+		return address ? -EINVAL : change_apply_locking(inst, &ch);
+	}
+	if (!user_read_access_begin(from, sizeof(*from)))
+		return -EFAULT;
+	unsafe_get_user(events, &from->events, efault);
+	unsafe_get_user(ch.data, &from->data, efault);
+	user_read_access_end();
+	ch.events = (__force u32)events;
+	if (ch.op != DEVEPOLL_ADD || ch.flags & DEVEPOLL_TELL_CLOSED ||
+	    unlikely(!dep_bind_is_settled(inst)))
+		return change_apply_locking(inst, &ch);
+	if (unlikely(!change_is_known(&ch)))
+		return -EINVAL;
+	return dep_interest_add_locking(inst, ch.fd, change_events(&ch),
+					change_mode(&ch), ch.data);
+
+efault:
+	user_read_access_end();
 	return -EFAULT;
 }
 

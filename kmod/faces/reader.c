@@ -15,6 +15,7 @@
 #include "core/instance.h"
 #include "core/nest.h"
 #include "faces/bind.h"
+#include "faces/changes.h"
 #include "faces/epoll.h"
 #include "faces/reader.h"
 #include "set/collect.h"
@@ -105,7 +106,7 @@ static int reader_take(struct file *file, u64 offset, u64 length)
 bool dep_reader_has(unsigned int request)
 {
 	return request == DEVEPOLL_EPOLL_WAIT || request == DEVEPOLL_TAKE ||
-	       dep_epoll_is_ctl(request);
+	       dep_epoll_is_ctl(request) || dep_changes_is_one(request);
 }
 
 /**
@@ -129,5 +130,7 @@ int dep_reader_request(struct file *file, u64 offset, u64 length,
 	case DEVEPOLL_TAKE:
 		return reader_take(file, offset, length);
 	}
+	if (dep_changes_is_one(request))
+		return dep_changes_make_one(file, request, offset, length);
 	return dep_epoll_ctl(file, request, offset, length);
 }

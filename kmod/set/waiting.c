@@ -25,8 +25,9 @@
 #include "core/turn.h"
 #include "core/waiter.h"
 #include "set/busy.h"
-#include "set/waiting.h"
 #include "set/ready.h"
+#include "set/spin.h"
+#include "set/waiting.h"
 
 /**
  * dep_waiting_leave_namespace() - convert a time to the machine's clock
@@ -148,8 +149,8 @@ static noinline void waiting_sleep_until(ktime_t until)
  * @waiter: the caller, who was queued when it found nothing
  * @blocked: wake up after a while to check whether the reader is gone
  *
- * A sleep may begin with polling the network device.  The waiter is in the
- * queue then, so whatever wakes a sleeper ends that as well.
+ * A sleep may begin with polling the network device, or with looking whether an
+ * event comes.  The waiter is in the queue then, so whatever wakes a sleeper ends that as well.
  *
  * Context: process; sleeps.
  */
@@ -158,12 +159,15 @@ void dep_waiting_sleep(const struct dep_waiting *waiting,
 		       const struct dep_waiter *waiter, bool blocked)
 {
 	ktime_t until = waiting->deadline;
+	struct dep_spin *spin;
 
 	if (blocked)
 		until = min(until, ktime_add_ns(ktime_get(),
 						DEP_READER_CHECK_NS));
 	else if (dep_busy_is_on(inst))
 		dep_busy_poll(inst, waiter, until);
+	else if ((spin = smp_load_acquire(&inst->spin)))
+		dep_spin_look(spin, waiter, until);
 	/* Pairs with wake_up_process() in dep_waiter_kick(). */
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (READ_ONCE(waiter->queued)) {

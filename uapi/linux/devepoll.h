@@ -444,6 +444,60 @@ struct devepoll_cancel {
 #define DEVEPOLL_CANCEL		_IOW(EP_IOC_MAGIC, 0x1d, \
 				     struct devepoll_cancel)
 
+/* The longest time of DEVEPOLL_SPIN, and what leaves it as it is. */
+#define DEVEPOLL_SPIN_MAX	10000
+#define DEVEPOLL_SPIN_ASK	(-1)
+
+/**
+ * struct devepoll_spin - argument of DEVEPOLL_SPIN
+ * @usecs: for how long a wait looks for an event before it sleeps, in
+ *	microseconds, at most DEVEPOLL_SPIN_MAX; 0: it sleeps at once;
+ *	DEVEPOLL_SPIN_ASK: no change.  out: the value of the instance
+ * @reserved: 0
+ * @looks: in: 0; out: how many waits have looked
+ * @hits: in: 0; out: how many of them saw an event come, and did not sleep
+ * @ns: in: 0; out: the processor time that was spent on looking, at most, in
+ *	nanoseconds
+ */
+struct devepoll_spin {
+	__s32 usecs;
+	__u32 reserved;
+	__u64 looks;
+	__u64 hits;
+	__u64 ns;
+};
+
+/**
+ * define DEVEPOLL_SPIN - look for an event for a while before each sleep
+ *
+ * The argument is a struct devepoll_spin.  A wait that finds nothing stays on
+ * its processor for so long, and sees an event without a switch of tasks, and
+ * without the interrupt that wakes an idle processor.  This pays where events
+ * follow each other within microseconds, and costs processor time, which is
+ * the waiting task's.  So a wait stops looking as soon as another task wants
+ * the processor or a signal is pending.  After looks that brought nothing,
+ * waits sleep at once, first one, then three, up to 63 in a row, before one
+ * looks again.  One wait of an instance looks at a time.
+ *
+ * It holds for all waits that sleep: EP_POLL, DEVEPOLL_WAIT, DEVEPOLL_TAKE,
+ * DEVEPOLL_EPOLL_WAIT and DEVEPOLL_RING_WAIT; not for poll(2), for instances
+ * around this one, or for a wait that is an io_uring command.  If EPIOCSPARAMS
+ * has a wait poll the network device, it does that instead.  The request does
+ * not decide the interface of the instance.
+ *
+ * Return: 0, or -1 with errno
+ * EBADF: the instance is not open for reading; or usecs is not
+ * DEVEPOLL_SPIN_ASK, and it is not open for writing;
+ * EFAULT: the argument can't be read or written; if it can't be written, the
+ * value was set;
+ * EINVAL: usecs is out of range, or another member is not 0;
+ * E2BIG: the argument has a part that this kernel does not know and that is
+ * not 0;
+ * EINTR: the caller is being killed;
+ * ENOMEM: there is not enough memory.
+ */
+#define DEVEPOLL_SPIN		_IOWR(EP_IOC_MAGIC, 0x1e, struct devepoll_spin)
+
 /**
  * DOC: the last event
  *
@@ -893,6 +947,10 @@ struct devepoll_signal {
 #define DEVEPOLL_FEATURE_BUSY_POLL	0x0100ULL
 /* DEVEPOLL_CANCEL, and devepoll_command.cookie. */
 #define DEVEPOLL_FEATURE_CANCEL		0x0200ULL
+/* DEVEPOLL_SPIN. */
+#define DEVEPOLL_FEATURE_SPIN		0x0400ULL
+/* DEVEPOLL_CHANGE(), by the fadvise entry. */
+#define DEVEPOLL_FEATURE_CHANGE		0x0800ULL
 
 /**
  * struct devepoll_features - result of DEVEPOLL_FEATURES
@@ -985,11 +1043,12 @@ struct devepoll_features {
  * that was opened without read access can't be waited on or queried.  Such
  * requests fail with EBADF, as read(2) and write(2) do.  The following need
  * write access: EP_ALLOC, EP_FREE, write(2), DEVEPOLL_CTL, DEVEPOLL_SIGNAL,
- * DEVEPOLL_RING, DEVEPOLL_RING_RECLAIM, DEVEPOLL_EPOLL_CTL, EPIOCSPARAMS and a
- * DEVEPOLL_WAIT with changes.  The following need read access: EP_POLL,
- * EP_ISPOLLED, DEVEPOLL_WAIT, DEVEPOLL_CANCEL, DEVEPOLL_RING_WAIT,
- * DEVEPOLL_TAKE, DEVEPOLL_EPOLL_WAIT and EPIOCGPARAMS.  mmap(2) needs read access.  The first
- * mapping at DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need
+ * DEVEPOLL_RING, DEVEPOLL_RING_RECLAIM, DEVEPOLL_EPOLL_CTL, DEVEPOLL_CHANGE,
+ * EPIOCSPARAMS, a DEVEPOLL_SPIN that sets a value and a DEVEPOLL_WAIT with
+ * changes.  The following need read access: EP_POLL, EP_ISPOLLED,
+ * DEVEPOLL_WAIT, DEVEPOLL_CANCEL, DEVEPOLL_SPIN, DEVEPOLL_RING_WAIT,
+ * DEVEPOLL_TAKE, DEVEPOLL_EPOLL_WAIT and EPIOCGPARAMS.  mmap(2) needs read
+ * access.  The first mapping at DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need
  * write access (EACCES).  For an instance that can't be waited on, poll(2)
  * reports POLLERR, and adding it to another instance fails with EPERM.  What a
  * further open for reading may not do without a right of DEVEPOLL_REOPEN fails
@@ -1049,5 +1108,28 @@ struct devepoll_features {
  * disabled, or the module is older than this request.
  */
 #define DEVEPOLL_TAKE		_IO(EP_IOC_MAGIC, 0x24)
+
+/**
+ * define DEVEPOLL_CHANGE - make one change
+ * @op: DEVEPOLL_ADD, DEVEPOLL_DEL or DEVEPOLL_MOD
+ *
+ * This is the short form of a DEVEPOLL_CTL with one change.  It exists as
+ * fadvise64(2) only: the offset is the address of a struct epoll_event with the
+ * events and the data, and 0 for a DEVEPOLL_DEL; the length is
+ * DEVEPOLL_CHANGE_LEN(fd, flags), where flags are those of struct
+ * devepoll_change.  Unlike DEVEPOLL_EPOLL_CTL(op), it refuses bits that it does
+ * not know.
+ *
+ * Return: 0; or -1 with errno: one of the results of struct devepoll_change, or
+ * EBADF: also: the instance is not open for writing;
+ * EBUSY: it has another interface;
+ * EFAULT: the events can't be read;
+ * EINTR: the caller is being killed;
+ * EINVAL: also: a DEVEPOLL_DEL with an address or flags, the fadvise entry is
+ * disabled, or the module is older than this request.
+ */
+#define DEVEPOLL_CHANGE(op)	(_IO(EP_IOC_MAGIC, 0x28) + (op))
+#define DEVEPOLL_CHANGE_LEN(fd, flags) \
+	((__u64)(__u32)(flags) << 32 | (__u32)(fd))
 
 #endif /* _UAPI_LINUX_DEVEPOLL_H */

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Looking before sleeping: a call that finds nothing stays on its processor for
+ * the time that the program has set, and looks whether it is woken.  It is a
+ * waiter in the queue like any sleeper, and who wakes it finds a task that runs:
+ * that needs no interrupt of another processor, and no switch of tasks there.
+ *
+ * One call of a set looks at a time: a second one would wait for the next event
+ * but one.  A look that brings nothing is followed by sleeps without one, by
+ * twice as many each time; one that is woken begins anew.
+ */
+#include <linux/bitops.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
+#include <linux/slab.h>
+
+#include "core/instance.h"
+#include "core/limits.h"
+#include "core/waiter.h"
+#include "set/spin.h"
+
+/* The bit of dep_spin.flags. */
+#define SPIN_LOOKS	0
+
+/* A hint: the caller looks again under L. */
+static bool spin_was_woken(const struct dep_waiter *waiter)
+{
+	return !READ_ONCE(waiter->queued);
+}
+
+/* Until woken, or something else has to be done; returns for how long, ns. */
+static u64 spin_until(const struct dep_waiter *waiter, ktime_t until)
+{
+	ktime_t begin = ktime_get(), now = begin;
+
+	/* The scheduler alone would leave another task waiting for a while. */
+	while (!spin_was_woken(waiter) && ktime_before(now, until) &&
+	       single_task_running() && !need_resched() &&
+	       !signal_pending(current)) {
+		cpu_relax();
+		now = ktime_get();
+	}
+	return ktime_to_ns(ktime_sub(now, begin));
+}
+
+/* Under the bit. */
+static void spin_account(struct dep_spin *spin, bool hit, u64 ns)
+{
+	WRITE_ONCE(spin->looks, spin->looks + 1);
+	WRITE_ONCE(spin->hits, spin->hits + hit);
+	WRITE_ONCE(spin->ns, spin->ns + ns);
+	if (hit) {
+		spin->misses = 0;
+		return;
+	}
+	if (spin->misses < DEP_SPIN_MISSES)
+		spin->misses++;
+	spin->rest = (1U << spin->misses) - 1;
+}
+
+/**
+ * dep_spin_look() - look whether a waiter is woken, for a while
+ * @spin: the set's
+ * @waiter: the caller, who was queued when it found nothing
+ * @until: when the call gives up; KTIME_MAX: never
+ *
+ * Ends when the waiter is woken; when the time of the set, or that of the call,
+ * has passed; when another task wants the processor; and when a signal is
+ * pending.  The caller finds out which.
+ *
+ * Context: process, with nothing held.
+ */
+void dep_spin_look(struct dep_spin *spin, const struct dep_waiter *waiter,
+		   ktime_t until)
+{
+	u32 usecs = READ_ONCE(spin->usecs);
+	u64 ns;
+
+	if (!usecs || test_and_set_bit_lock(SPIN_LOOKS, &spin->flags))
+		return;
+	if (spin->rest) {
+		spin->rest--;
+	} else {
+		until = min(until, ktime_add_us(ktime_get(), usecs));
+		ns = spin_until(waiter, until);
+		spin_account(spin, spin_was_woken(waiter), ns);
+	}
+	clear_bit_unlock(SPIN_LOOKS, &spin->flags);
+}
+
+/**
+ * dep_spin_set() - set for how long the calls of a set look
+ * @inst: the instance
+ * @usecs: how long, in microseconds; 0: not at all
+ *
+ * Context: process; takes M.
+ * Return: 0;
+ * -EINTR: the caller is being killed;
+ * -ENOMEM: there is not enough memory.
+ */
+int dep_spin_set(struct dep_instance *inst, u32 usecs)
+{
+	struct dep_spin *spin;
+	int err = 0;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	spin = inst->spin;
+	if (!spin && usecs) {
+		spin = kzalloc(sizeof(*spin), GFP_KERNEL_ACCOUNT);
+		err = spin ? 0 : -ENOMEM;
+		/* Pairs with the load in dep_waiting_sleep(). */
+		smp_store_release(&inst->spin, spin);
+	}
+	if (spin)
+		WRITE_ONCE(spin->usecs, usecs);
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+/**
+ * dep_spin_free() - free what dep_spin_set() has allocated
+ * @inst: the instance, which is being closed: no call is in it
+ */
+void dep_spin_free(struct dep_instance *inst)
+{
+	kfree(inst->spin);
+}

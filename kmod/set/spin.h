@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Looking for an event for a while before a call sleeps. */
+#ifndef DEVEPOLL_SPIN_H
+#define DEVEPOLL_SPIN_H
+
+#include <linux/compiler.h>
+#include <linux/ktime.h>
+#include <linux/types.h>
+
+struct dep_instance;
+struct dep_waiter;
+
+/**
+ * struct dep_spin - how a set's calls look before they sleep; see spin.c
+ * @flags: one bit: a call looks.  Whoever has set it owns @rest to @ns; others
+ *	read the counters as a hint
+ * @usecs: M: how long a call looks, in microseconds; 0: not at all.  Read
+ *	without a lock: each value is as good as any other
+ * @rest: how many calls sleep at once before one looks again
+ * @misses: how many looks in a row brought nothing, up to DEP_SPIN_MISSES
+ * @looks: how many calls have looked
+ * @hits: how many of them were woken meanwhile
+ * @ns: for how long they looked, in nanoseconds
+ */
+struct dep_spin {
+	unsigned long flags;
+	u32 usecs;
+	u32 rest;
+	u32 misses;
+	u64 looks;
+	u64 hits;
+	u64 ns;
+};
+
+void dep_spin_look(struct dep_spin *spin, const struct dep_waiter *waiter,
+		   ktime_t until);
+int dep_spin_set(struct dep_instance *inst, u32 usecs);
+void dep_spin_free(struct dep_instance *inst);
+
+#endif /* DEVEPOLL_SPIN_H */
