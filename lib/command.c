@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/devepoll.h>
+
 #include "command.h"
 #include "preloaddir.h"
 
@@ -43,6 +45,7 @@ static const char usage[] =
 "  --report[=FILE]  at the end, say on standard error or in FILE what went to\n"
 "                   the device, what did not, and why\n"
 "  --ring           take edge-triggered events from memory, without a call\n"
+"  --spin=USECS     look for an event so long, at most 10000, before each sleep\n"
 "  --trust          report the events that wake-ups name, without polling\n"
 "  --strict         let the program fail instead of falling back to epoll\n"
 "  --help           print this text\n"
@@ -268,6 +271,17 @@ run_and_report(char **argv, const char *file, enum reach reach)
 	end_as(status);
 }
 
+/* --spin; the library would ignore what is no number of microseconds. */
+static void set_spin(const char *usecs)
+{
+	size_t digits = strspn(usecs, "0123456789");
+
+	if (!digits || usecs[digits] ||
+	    strtoul(usecs, NULL, 10) > DEVEPOLL_SPIN_MAX)
+		die(EXIT_OWN, usecs, "not a number of microseconds up to 10000");
+	setenv("DEVEPOLL_SPIN", usecs, 1);
+}
+
 static void say_versions(void)
 {
 	FILE *file = fopen("/sys/module/devepoll/version", "re");
@@ -287,6 +301,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "report", optional_argument, NULL, 'r' },
 		{ "ring", no_argument, NULL, 'R' },
+		{ "spin", required_argument, NULL, 'S' },
 		{ "trust", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
@@ -306,6 +321,9 @@ int main(int argc, char **argv)
 			break;
 		case 'R':
 			setenv("DEVEPOLL_RING", "1", 1);
+			break;
+		case 'S':
+			set_spin(optarg);
 			break;
 		case 't':
 			setenv("DEVEPOLL_TRUST", "1", 1);

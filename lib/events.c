@@ -31,8 +31,30 @@ int devepoll_events_request(int fd, unsigned int request, void *arg)
 	return devepoll_entry_request(fd, request, arg);
 }
 
-int devepoll_events_update(int fd, struct devepoll_change *changes,
-			   unsigned int nr_changes, unsigned int *nr_failed)
+/*
+ * One change by the short request.  False if it was not made, for whatever
+ * reason: the long one says which.
+ */
+static inline bool update_one(int fd, struct devepoll_change *change)
+{
+	struct epoll_event event = {
+		.events = change->events,
+		.data.u64 = change->data,
+	};
+	const void *from = change->op == DEVEPOLL_DEL ? NULL : &event;
+
+	if (change->op < DEVEPOLL_ADD || change->op > DEVEPOLL_MOD ||
+	    fadvise_entry(fd, from,
+			  DEVEPOLL_CHANGE_LEN(change->fd, change->flags),
+			  DEVEPOLL_CHANGE(change->op)))
+		return false;
+	change->result = 0;
+	return true;
+}
+
+static __attribute__((noinline)) int
+update_many(int fd, struct devepoll_change *changes, unsigned int nr_changes,
+	    unsigned int *nr_failed)
 {
 	struct devepoll_ctl ctl = {
 		.changes = (uintptr_t)changes,
@@ -45,6 +67,16 @@ int devepoll_events_update(int fd, struct devepoll_change *changes,
 		*nr_failed = ret < 0 ? nr_changes :
 				       ctl.nr_failed + (nr_changes - ret);
 	return ret;
+}
+
+int devepoll_events_update(int fd, struct devepoll_change *changes,
+			   unsigned int nr_changes, unsigned int *nr_failed)
+{
+	if (nr_changes != 1 || !update_one(fd, changes))
+		return update_many(fd, changes, nr_changes, nr_failed);
+	if (nr_failed)
+		*nr_failed = 0;
+	return 1;
 }
 
 int devepoll_events_wait(int fd, struct devepoll_event *events,

@@ -13,6 +13,7 @@
 #include "preload_report.h"
 #include "preload_ring.h"
 #include "preload_settings.h"
+#include "preload_spin.h"
 
 /**
  * devepoll_preload_create() - epoll_create(2) or epoll_create1(2)
@@ -41,6 +42,7 @@ long devepoll_preload_create(long nr, int arg)
 			devepoll_report_create(0, node);
 		if (devepoll_setting(SETTING_RING))
 			devepoll_preload_ring_open(fd);
+		devepoll_preload_spin(fd);
 		return fd;
 	}
 	err = fd;
