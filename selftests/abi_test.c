@@ -76,12 +76,17 @@ TEST(request_numbers_of_the_extended_interface_stay)
 	EXPECT_EQ(0x80205018, (unsigned int)DEVEPOLL_RING_INFO);
 	EXPECT_EQ(0xc0185019, (unsigned int)DEVEPOLL_RING_RECLAIM);
 	EXPECT_EQ(0x4010501d, (unsigned int)DEVEPOLL_CANCEL);
+	EXPECT_EQ(0xc020501e, (unsigned int)DEVEPOLL_SPIN);
 	EXPECT_EQ(0x5020, (unsigned int)DEVEPOLL_EPOLL_WAIT);
 	EXPECT_EQ(0x5021, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD));
 	EXPECT_EQ(0x5022, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL));
 	EXPECT_EQ(0x5023, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD));
 	EXPECT_EQ(0x00000005ffffffffULL, DEVEPOLL_EPOLL_WAIT_LEN(5, -1));
 	EXPECT_EQ(0x5024, (unsigned int)DEVEPOLL_TAKE);
+	EXPECT_EQ(0x5029, (unsigned int)DEVEPOLL_CHANGE(DEVEPOLL_ADD));
+	EXPECT_EQ(0x502a, (unsigned int)DEVEPOLL_CHANGE(DEVEPOLL_DEL));
+	EXPECT_EQ(0x502b, (unsigned int)DEVEPOLL_CHANGE(DEVEPOLL_MOD));
+	EXPECT_EQ(0x00000003ffffffffULL, DEVEPOLL_CHANGE_LEN(-1, 3));
 	EXPECT_EQ(0x100000000ULL, DEVEPOLL_MAP_EVENTS);
 	EXPECT_EQ(0x200000000ULL, DEVEPOLL_MAP_RING);
 	EXPECT_EQ(0x300000000ULL, DEVEPOLL_MAP_RING_SLOTS);
@@ -129,6 +134,9 @@ TEST(structs_of_the_extended_interface_stay)
 	EXPECT_EQ(16, sizeof(struct devepoll_cancel));
 	EXPECT_EQ(8, offsetof(struct devepoll_cancel, flags));
 	EXPECT_EQ(12, offsetof(struct devepoll_cancel, reserved));
+	EXPECT_EQ(32, sizeof(struct devepoll_spin));
+	EXPECT_EQ(8, offsetof(struct devepoll_spin, looks));
+	EXPECT_EQ(24, offsetof(struct devepoll_spin, ns));
 	EXPECT_EQ(16, sizeof(struct devepoll_ring));
 	EXPECT_EQ(4, offsetof(struct devepoll_ring, slots));
 	EXPECT_EQ(8, offsetof(struct devepoll_ring, flags));

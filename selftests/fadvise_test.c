@@ -160,9 +160,13 @@ TEST_F(fadvise, knows_no_other_requests)
 {
 	unsigned int nr;
 
-	for (nr = 0x24; nr < 0x30; nr++)
+	for (nr = 0x24; nr < 0x30; nr++) {
+		/* Those that there are, see change_one_test.c. */
+		if (nr > 0x28 && nr < 0x2c)
+			continue;
 		EXPECT_EQ(-EINVAL, dep_fadvise(self->fd, 0, 0,
 					       _IO(EP_IOC_MAGIC, nr)));
+	}
 	EXPECT_EQ(-EINVAL, dep_fadvise(self->fd, 0, 0,
 				       _IO(EP_IOC_MAGIC, 0x10)));
 	EXPECT_EQ(0, dep_alloc(self->fd, 10));

@@ -50,7 +50,9 @@ TEST_F(features, are_those_of_this_module)
 			       DEVEPOLL_FEATURE_RING |
 			       DEVEPOLL_FEATURE_TAKE |
 			       DEVEPOLL_FEATURE_BUSY_POLL |
-			       DEVEPOLL_FEATURE_CANCEL;
+			       DEVEPOLL_FEATURE_CANCEL |
+			       DEVEPOLL_FEATURE_SPIN |
+			       DEVEPOLL_FEATURE_CHANGE;
 
 	EXPECT_EQ(1, f->abi);
 	EXPECT_EQ(0, f->features & ~known);
@@ -60,6 +62,8 @@ TEST_F(features, are_those_of_this_module)
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_RING);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_TAKE);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_CANCEL);
+	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_SPIN);
+	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_CHANGE);
 	/* So in each kernel of Debian, and in the debug kernel. */
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_BUSY_POLL);
 	EXPECT_EQ(fadvise_param() != 'N',
