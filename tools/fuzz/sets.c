@@ -65,8 +65,28 @@ void *ctl_argument(struct actor *a, const struct op *op)
 	return op_memory(a, op, &ctl, sizeof(ctl));
 }
 
+/* One of them by the short form. */
+static long change_one(struct actor *a, const struct op *op)
+{
+	const struct devepoll_change *ch = (void *)(a->memory + CHANGES_AT);
+	struct epoll_event event;
+	uintptr_t at = 0;
+
+	put_changes(a, op);
+	event = (struct epoll_event) {
+		.events = ch->events, .data.u64 = ch->data,
+	};
+	if (ch->op != DEVEPOLL_DEL || op->z == 1)
+		at = (uintptr_t)op_memory(a, op, &event, sizeof(event));
+	return door(slot_fd(op->set), at,
+		    DEVEPOLL_CHANGE_LEN(ch->fd, ch->flags) |
+		    (uint64_t)(op->z == 2) << 34, DEVEPOLL_CHANGE(ch->op));
+}
+
 long do_ctl(struct actor *a, const struct op *op)
 {
+	if (op->z < 64)
+		return change_one(a, op);
 	return ask(op, DEVEPOLL_CTL, (uintptr_t)ctl_argument(a, op));
 }
 
@@ -203,8 +223,11 @@ long do_info(struct actor *a, const struct op *op)
 		.usecs = op->z, .budget = op->z, .prefer = op->z & 1,
 		.pad = op->z == 255,
 	};
+	struct devepoll_spin spin = {
+		.usecs = op->z - 1, .reserved = op->z == 255,
+	};
 
-	switch (op->y % 6) {
+	switch (op->y % 7) {
 	case 0:
 		return ask(op, DEVEPOLL_FEATURES, (uintptr_t)
 			   op_results(a, op, sizeof(features)));
@@ -217,6 +240,9 @@ long do_info(struct actor *a, const struct op *op)
 	case 3:
 		return ask(op, EPIOCGPARAMS, (uintptr_t)
 			   op_results(a, op, sizeof(params)));
+	case 4:
+		return ask(op, DEVEPOLL_SPIN, (uintptr_t)
+			   op_memory(a, op, &spin, sizeof(spin)));
 	default:
 		return read_fdinfo(op);
 	}
