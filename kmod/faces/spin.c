@@ -68,7 +68,7 @@ long dep_spin_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	err = dep_words_from_user((u64 *)&args, sizeof(args), user, size);
 	if (err)
 		return err;
-	if (args.reserved || args.looks || args.hits || args.ns)
+	if (args.reserved)
 		return -EINVAL;
 	err = spin_set(file, args.usecs);
 	if (err)

@@ -108,8 +108,9 @@ static unsigned int busy_find_queue(struct dep_instance *inst)
  * has passed; and when a signal is pending.  The caller finds out which.
  *
  * Context: process, with nothing held; may call cond_resched().
+ * Return: false if there was nothing to poll.
  */
-void dep_busy_poll(struct dep_instance *inst, const struct dep_waiter *waiter,
+bool dep_busy_poll(struct dep_instance *inst, const struct dep_waiter *waiter,
 		   ktime_t deadline)
 {
 	unsigned int queue = READ_ONCE(inst->busy.queue);
@@ -119,11 +120,12 @@ void dep_busy_poll(struct dep_instance *inst, const struct dep_waiter *waiter,
 		queue = busy_find_queue(inst);
 	/* The kernel polls once before it asks whether that is over. */
 	if (!queue || busy_was_woken(&call))
-		return;
+		return false;
 	call.until = min(deadline,
 			 ktime_add_us(ktime_get(),
 				      READ_ONCE(inst->busy.usecs)));
 	napi_busy_loop(queue, busy_is_over, &call, READ_ONCE(inst->busy.prefer),
 		       READ_ONCE(inst->busy.budget) ?: BUSY_POLL_BUDGET);
 	WRITE_ONCE(inst->busy.queue, busy_was_woken(&call) ? queue : 0);
+	return true;
 }

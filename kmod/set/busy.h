@@ -9,13 +9,14 @@
 #include "core/waiter.h"
 
 #ifdef CONFIG_NET_RX_BUSY_POLL
-void dep_busy_poll(struct dep_instance *inst, const struct dep_waiter *waiter,
+bool dep_busy_poll(struct dep_instance *inst, const struct dep_waiter *waiter,
 		   ktime_t deadline);
 #else
-static inline void dep_busy_poll(struct dep_instance *inst,
+static inline bool dep_busy_poll(struct dep_instance *inst,
 				 const struct dep_waiter *waiter,
 				 ktime_t deadline)
 {
+	return false;
 }
 #endif
 

@@ -5,9 +5,10 @@
  * waiter in the queue like any sleeper, and who wakes it finds a task that runs:
  * that needs no interrupt of another processor, and no switch of tasks there.
  *
- * One call of a set looks at a time: a second one would wait for the next event
- * but one.  A look that brings nothing is followed by sleeps without one, by
- * twice as many each time; one that is woken begins anew.
+ * Only a call that waits alone looks: an event goes to the one that has waited
+ * longest, so who comes later would look at the events of others.  A look whose
+ * time ends without an event is followed by sleeps without one, by twice as many
+ * each time; one that is woken begins anew.
  */
 #include <linux/bitops.h>
 #include <linux/sched.h>
@@ -29,39 +30,62 @@ static bool spin_was_woken(const struct dep_waiter *waiter)
 	return !READ_ONCE(waiter->queued);
 }
 
-/* Until woken, or something else has to be done; returns for how long, ns. */
-static u64 spin_until(const struct dep_waiter *waiter, ktime_t until)
+/* The one who waits, and that it is so when it was queued; a hint. */
+static bool spin_is_alone(const struct dep_instance *inst)
+{
+	return READ_ONCE(inst->nr_waiters) <= 1;
+}
+
+/* Until woken, or something else has to be done; false if @until has come. */
+static bool spin_until(const struct dep_waiter *waiter, ktime_t until, u64 *ns)
 {
 	ktime_t begin = ktime_get(), now = begin;
+	bool early;
 
 	/* The scheduler alone would leave another task waiting for a while. */
-	while (!spin_was_woken(waiter) && ktime_before(now, until) &&
-	       single_task_running() && !need_resched() &&
-	       !signal_pending(current)) {
+	while ((early = ktime_before(now, until)) &&
+	       !spin_was_woken(waiter) && single_task_running() &&
+	       !need_resched() && !signal_pending(current)) {
 		cpu_relax();
 		now = ktime_get();
 	}
-	return ktime_to_ns(ktime_sub(now, begin));
+	*ns = ktime_to_ns(ktime_sub(now, begin));
+	return early;
 }
 
-/* Under the bit. */
-static void spin_account(struct dep_spin *spin, bool hit, u64 ns)
+/* Under the bit; @over: it looked as long as it should. */
+static void spin_account(struct dep_spin *spin, bool hit, bool over, u64 ns)
 {
 	WRITE_ONCE(spin->looks, spin->looks + 1);
 	WRITE_ONCE(spin->hits, spin->hits + hit);
 	WRITE_ONCE(spin->ns, spin->ns + ns);
 	if (hit) {
 		spin->misses = 0;
-		return;
+	} else if (over) {
+		if (spin->misses < DEP_SPIN_MISSES)
+			spin->misses++;
+		spin->rest = (1U << spin->misses) - 1;
 	}
-	if (spin->misses < DEP_SPIN_MISSES)
-		spin->misses++;
-	spin->rest = (1U << spin->misses) - 1;
+}
+
+/* Under the bit: does it pay now? */
+static bool spin_may_pay(struct dep_spin *spin, u32 usecs)
+{
+	if (spin->seen != usecs) {
+		spin->seen = usecs;
+		spin->misses = 0;
+		spin->rest = 0;
+	}
+	if (!spin->rest)
+		return true;
+	spin->rest--;
+	return false;
 }
 
 /**
  * dep_spin_look() - look whether a waiter is woken, for a while
- * @spin: the set's
+ * @inst: the instance
+ * @spin: its dep_instance.spin
  * @waiter: the caller, who was queued when it found nothing
  * @until: when the call gives up; KTIME_MAX: never
  *
@@ -71,20 +95,20 @@ static void spin_account(struct dep_spin *spin, bool hit, u64 ns)
  *
  * Context: process, with nothing held.
  */
-void dep_spin_look(struct dep_spin *spin, const struct dep_waiter *waiter,
-		   ktime_t until)
+void dep_spin_look(const struct dep_instance *inst, struct dep_spin *spin,
+		   const struct dep_waiter *waiter, ktime_t until)
 {
 	u32 usecs = READ_ONCE(spin->usecs);
+	bool over;
 	u64 ns;
 
-	if (!usecs || test_and_set_bit_lock(SPIN_LOOKS, &spin->flags))
+	if (!usecs || !spin_is_alone(inst) ||
+	    test_and_set_bit_lock(SPIN_LOOKS, &spin->flags))
 		return;
-	if (spin->rest) {
-		spin->rest--;
-	} else {
+	if (spin_may_pay(spin, usecs)) {
 		until = min(until, ktime_add_us(ktime_get(), usecs));
-		ns = spin_until(waiter, until);
-		spin_account(spin, spin_was_woken(waiter), ns);
+		over = !spin_until(waiter, until, &ns);
+		spin_account(spin, spin_was_woken(waiter), over, ns);
 	}
 	clear_bit_unlock(SPIN_LOOKS, &spin->flags);
 }

@@ -12,10 +12,11 @@ struct dep_waiter;
 
 /**
  * struct dep_spin - how a set's calls look before they sleep; see spin.c
- * @flags: one bit: a call looks.  Whoever has set it owns @rest to @ns; others
+ * @flags: one bit: a call looks.  Whoever has set it owns @seen to @ns; others
  *	read the counters as a hint
  * @usecs: M: how long a call looks, in microseconds; 0: not at all.  Read
  *	without a lock: each value is as good as any other
+ * @seen: @usecs when a call looked last
  * @rest: how many calls sleep at once before one looks again
  * @misses: how many looks in a row brought nothing, up to DEP_SPIN_MISSES
  * @looks: how many calls have looked
@@ -25,6 +26,7 @@ struct dep_waiter;
 struct dep_spin {
 	unsigned long flags;
 	u32 usecs;
+	u32 seen;
 	u32 rest;
 	u32 misses;
 	u64 looks;
@@ -32,8 +34,8 @@ struct dep_spin {
 	u64 ns;
 };
 
-void dep_spin_look(struct dep_spin *spin, const struct dep_waiter *waiter,
-		   ktime_t until);
+void dep_spin_look(const struct dep_instance *inst, struct dep_spin *spin,
+		   const struct dep_waiter *waiter, ktime_t until);
 int dep_spin_set(struct dep_instance *inst, u32 usecs);
 void dep_spin_free(struct dep_instance *inst);
 

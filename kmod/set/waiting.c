@@ -164,10 +164,9 @@ void dep_waiting_sleep(const struct dep_waiting *waiting,
 	if (blocked)
 		until = min(until, ktime_add_ns(ktime_get(),
 						DEP_READER_CHECK_NS));
-	else if (dep_busy_is_on(inst))
-		dep_busy_poll(inst, waiter, until);
-	else if ((spin = smp_load_acquire(&inst->spin)))
-		dep_spin_look(spin, waiter, until);
+	else if (!(dep_busy_is_on(inst) && dep_busy_poll(inst, waiter, until)) &&
+		 (spin = smp_load_acquire(&inst->spin)))
+		dep_spin_look(inst, spin, waiter, until);
 	/* Pairs with wake_up_process() in dep_waiter_kick(). */
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (READ_ONCE(waiter->queued)) {

@@ -151,8 +151,8 @@ struct evpoll_packed {
  * The same node takes a second group of requests.  The first use of an instance
  * decides which interface it has, and requests of the other interface fail with
  * EBUSY from then on.  EP_ALLOC makes it an instance of the 2001 interface; the
- * first DEVEPOLL_CTL, DEVEPOLL_WAIT or DEVEPOLL_RING, or the first call of
- * epoll by the fadvise entry, makes it one of the extended interface.  A
+ * first DEVEPOLL_CTL, DEVEPOLL_WAIT or DEVEPOLL_RING, or the first
+ * DEVEPOLL_CHANGE, DEVEPOLL_TAKE or call of epoll by the fadvise entry, makes it one of the extended interface.  A
  * request that fails does not decide the interface, and neither do changes of
  * which none took effect.  O_EXCL of open(2) makes it one of the extended
  * interface at once, to which write(2), mmap(2), lseek(2) and unknown ioctls say
@@ -454,9 +454,9 @@ struct devepoll_cancel {
  *	microseconds, at most DEVEPOLL_SPIN_MAX; 0: it sleeps at once;
  *	DEVEPOLL_SPIN_ASK: no change.  out: the value of the instance
  * @reserved: 0
- * @looks: in: 0; out: how many waits have looked
- * @hits: in: 0; out: how many of them saw an event come, and did not sleep
- * @ns: in: 0; out: the processor time that was spent on looking, at most, in
+ * @looks: out: how many waits have looked
+ * @hits: out: how many of them saw an event come, and did not sleep
+ * @ns: out: the processor time that was spent on looking, at most, in
  *	nanoseconds
  */
 struct devepoll_spin {
@@ -475,14 +475,15 @@ struct devepoll_spin {
  * without the interrupt that wakes an idle processor.  This pays where events
  * follow each other within microseconds, and costs processor time, which is
  * the waiting task's.  So a wait stops looking as soon as another task wants
- * the processor or a signal is pending.  After looks that brought nothing,
- * waits sleep at once, first one, then three, up to 63 in a row, before one
- * looks again.  One wait of an instance looks at a time.
+ * the processor or a signal is pending, and does not look while another thread
+ * waits for the instance, which would get the event.  After looks whose time
+ * ended without an event, waits sleep at once, first one, then three, up to 63
+ * in a row, before one looks again.
  *
  * It holds for all waits that sleep: EP_POLL, DEVEPOLL_WAIT, DEVEPOLL_TAKE,
  * DEVEPOLL_EPOLL_WAIT and DEVEPOLL_RING_WAIT; not for poll(2), for instances
  * around this one, or for a wait that is an io_uring command.  If EPIOCSPARAMS
- * has a wait poll the network device, it does that instead.  The request does
+ * has a wait poll a network device, it does that instead.  The request does
  * not decide the interface of the instance.
  *
  * Return: 0, or -1 with errno
@@ -490,7 +491,7 @@ struct devepoll_spin {
  * DEVEPOLL_SPIN_ASK, and it is not open for writing;
  * EFAULT: the argument can't be read or written; if it can't be written, the
  * value was set;
- * EINVAL: usecs is out of range, or another member is not 0;
+ * EINVAL: usecs is out of range, or reserved is not 0;
  * E2BIG: the argument has a part that this kernel does not know and that is
  * not 0;
  * EINTR: the caller is being killed;
@@ -879,8 +880,8 @@ struct devepoll_signal {
  *
  * The argument is a struct devepoll_signal.  The request turns an unused
  * instance into a signal instance, for good.  Fds are added, changed and
- * removed with write(2), DEVEPOLL_CTL or DEVEPOLL_EPOLL_CTL.  EPOLLET is the
- * only mode allowed, and POLLERR and POLLHUP are always reported.
+ * removed with write(2), DEVEPOLL_CTL, DEVEPOLL_CHANGE or DEVEPOLL_EPOLL_CTL.
+ * EPOLLET is the only mode allowed, and POLLERR and POLLHUP are always reported.
  *
  * A signal reports what happens to an fd, and what the fd is ready for when it
  * is added.  It has the fd in si_fd, the events in si_band, and the most urgent
