@@ -243,8 +243,70 @@ int devepoll_entry_open(int flags, const char **node)
 	return is_refused(ret) ? ret : -ENOTTY;
 }
 
+static long make_by_ctl(int epfd, struct devepoll_change *change)
+{
+	struct devepoll_ctl ctl = {
+		.changes = (uintptr_t)change,
+		.nr = 1,
+		.change_size = sizeof(*change),
+	};
+	long ret = devepoll_entry_request(epfd, DEVEPOLL_CTL, &ctl);
+
+	return ret < 0 ? ret : change->result;
+}
+
+/* Errors of a change that only an instance of the device has. */
+static bool is_result(long ret)
+{
+	return ret >= 0 || ret == -EEXIST || ret == -ENOENT || ret == -EINTR ||
+	       ret == -ENOMEM || ret == -ENOSPC || ret == -ELOOP ||
+	       ret == -EBUSY;
+}
+
 /**
- * devepoll_entry_change() - make one change with DEVEPOLL_CTL
+ * devepoll_entry_make() - make one change of the extended interface
+ * @epfd: the device
+ * @change: the change, with an operation that there is
+ *
+ * By DEVEPOLL_CHANGE() or, if that may be why it fails or @epfd may be another
+ * file, by DEVEPOLL_CTL.
+ *
+ * Return: 0, or an error of either.
+ */
+long devepoll_entry_make(int epfd, struct devepoll_change *change)
+{
+	const struct epoll_event event = {
+		.events = change->events,
+		.data.u64 = change->data,
+	};
+	long ret;
+
+	if (is_off_by_guess())
+		return make_by_ctl(epfd, change);
+	ret = fadvise_entry(epfd, change->op == DEVEPOLL_DEL ? NULL : &event,
+			    DEVEPOLL_CHANGE_LEN(change->fd, change->flags),
+			    DEVEPOLL_CHANGE(change->op));
+	return is_result(ret) ? ret : make_by_ctl(epfd, change);
+}
+
+/* A change of epoll; 0 or -EFAULT. */
+static int change_from_epoll(struct devepoll_change *change,
+			     const struct epoll_event *event)
+{
+	if (change->op == EPOLL_CTL_DEL)
+		return 0;
+	if (!devepoll_entry_readable(event, sizeof(*event)))
+		return -EFAULT;
+	change->events = event->events;
+	change->data = event->data.u64;
+	/* epoll ignores other bits, except with EPOLLEXCLUSIVE. */
+	if (!(change->events & EPOLLEXCLUSIVE))
+		change->events &= EPOLL_BITS;
+	return 0;
+}
+
+/**
+ * devepoll_entry_change() - epoll_ctl(2) with flags of the extended interface
  * @epfd: the device
  * @op: EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL
  * @fd: the number
@@ -257,25 +319,19 @@ long devepoll_entry_change(int epfd, int op, int fd,
 			   const struct epoll_event *event, unsigned int flags)
 {
 	struct devepoll_change change = { .op = op, .flags = flags, .fd = fd };
-	struct devepoll_ctl ctl = {
-		.changes = (uintptr_t)&change,
-		.nr = 1,
-		.change_size = sizeof(change),
-	};
-	long ret;
 
-	if (op != EPOLL_CTL_DEL) {
-		if (!devepoll_entry_readable(event, sizeof(*event)))
-			return -EFAULT;
-		change.events = event->events;
-		change.data = event->data.u64;
-		/* epoll ignores other bits, except with EPOLLEXCLUSIVE. */
-		if (!(change.events & EPOLLEXCLUSIVE))
-			change.events &= EPOLL_BITS;
-	}
+	return change_from_epoll(&change, event) ?:
+	       devepoll_entry_make(epfd, &change);
+}
 
-	ret = devepoll_entry_request(epfd, DEVEPOLL_CTL, &ctl);
-	return ret < 0 ? ret : change.result;
+/* The same where the fadvise entry was refused. */
+static long change_by_ctl(int epfd, int op, int fd,
+			  const struct epoll_event *event)
+{
+	struct devepoll_change change = { .op = op, .fd = fd };
+
+	return change_from_epoll(&change, event) ?:
+	       make_by_ctl(epfd, &change);
 }
 
 /**
@@ -301,7 +357,7 @@ long devepoll_entry_ctl_error(long ret, int epfd, int op, int fd,
 	if (!is_epoll_op(op))
 		return raw_call(SYS_epoll_ctl, epfd, op, fd, (long)event, 0, 0);
 	if (is_refused(ret) || is_shut(epfd, ret))
-		return devepoll_entry_change(epfd, op, fd, event, 0);
+		return change_by_ctl(epfd, op, fd, event);
 	/* epoll reads the event before it looks up the instance. */
 	if (ret == -EBADF && op != EPOLL_CTL_DEL &&
 	    !devepoll_entry_readable(event, sizeof(*event)))

@@ -194,6 +194,8 @@ DEVEPOLL_HIDDEN bool devepoll_entry_readable(const void *object, size_t size);
 DEVEPOLL_HIDDEN long devepoll_entry_request(int fd, unsigned int request,
 					    void *arg);
 DEVEPOLL_HIDDEN int devepoll_entry_open(int flags, const char **node);
+DEVEPOLL_HIDDEN long devepoll_entry_make(int epfd,
+					 struct devepoll_change *change);
 DEVEPOLL_HIDDEN long devepoll_entry_change(int epfd, int op, int fd,
 					   const struct epoll_event *event,
 					   unsigned int flags);

@@ -31,30 +31,8 @@ int devepoll_events_request(int fd, unsigned int request, void *arg)
 	return devepoll_entry_request(fd, request, arg);
 }
 
-/*
- * One change by the short request.  False if it was not made, for whatever
- * reason: the long one says which.
- */
-static inline bool update_one(int fd, struct devepoll_change *change)
-{
-	struct epoll_event event = {
-		.events = change->events,
-		.data.u64 = change->data,
-	};
-	const void *from = change->op == DEVEPOLL_DEL ? NULL : &event;
-
-	if (change->op < DEVEPOLL_ADD || change->op > DEVEPOLL_MOD ||
-	    fadvise_entry(fd, from,
-			  DEVEPOLL_CHANGE_LEN(change->fd, change->flags),
-			  DEVEPOLL_CHANGE(change->op)))
-		return false;
-	change->result = 0;
-	return true;
-}
-
-static __attribute__((noinline)) int
-update_many(int fd, struct devepoll_change *changes, unsigned int nr_changes,
-	    unsigned int *nr_failed)
+int devepoll_events_update(int fd, struct devepoll_change *changes,
+			   unsigned int nr_changes, unsigned int *nr_failed)
 {
 	struct devepoll_ctl ctl = {
 		.changes = (uintptr_t)changes,
@@ -69,14 +47,20 @@ update_many(int fd, struct devepoll_change *changes, unsigned int nr_changes,
 	return ret;
 }
 
-int devepoll_events_update(int fd, struct devepoll_change *changes,
-			   unsigned int nr_changes, unsigned int *nr_failed)
+int devepoll_events_change(int fd, unsigned int op, int target, uint32_t events,
+			   unsigned int flags, uint64_t data)
 {
-	if (nr_changes != 1 || !update_one(fd, changes))
-		return update_many(fd, changes, nr_changes, nr_failed);
-	if (nr_failed)
-		*nr_failed = 0;
-	return 1;
+	struct devepoll_change change = {
+		.op = op,
+		.flags = flags,
+		.fd = target,
+		.events = events,
+		.data = data,
+	};
+
+	if (op < DEVEPOLL_ADD || op > DEVEPOLL_MOD || flags > UINT16_MAX)
+		return -EINVAL;
+	return devepoll_entry_make(fd, &change);
 }
 
 int devepoll_events_wait(int fd, struct devepoll_event *events,

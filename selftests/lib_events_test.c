@@ -97,6 +97,55 @@ TEST_F(events, changes_end_where_memory_does_and_that_is_told)
 	EXPECT_EQ(-EEXIST, changes[0].result);
 }
 
+TEST_F(events, one_change_has_its_result)
+{
+	const int set = self->set, fd = add_eventfd(set, 7, true);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-EEXIST, devepoll_events_change(set, DEVEPOLL_ADD, fd,
+						  EPOLLIN, 0, 8));
+	EXPECT_EQ(0, devepoll_events_change(set, DEVEPOLL_MOD, fd,
+					    EPOLLIN | EPOLLET, DEVEPOLL_TRUST,
+					    UINT64_MAX));
+	ASSERT_EQ(1, devepoll_events_wait(set, self->out, 64, 0));
+	EXPECT_EQ(UINT64_MAX, self->out[0].data);
+	EXPECT_EQ(0, devepoll_events_change(set, DEVEPOLL_DEL, fd, 0, 0, 0));
+	EXPECT_EQ(-ENOENT, devepoll_events_change(set, DEVEPOLL_DEL, fd, 0, 0,
+						  0));
+	EXPECT_EQ(0, devepoll_events_change(set, DEVEPOLL_ADD, fd, EPOLLIN,
+					    DEVEPOLL_TELL_CLOSED, 9));
+	close(fd);
+	ASSERT_EQ(1, devepoll_events_wait(set, self->out, 64, 0));
+	EXPECT_EQ(DEVEPOLL_CLOSED, self->out[0].events);
+	EXPECT_EQ(9, self->out[0].data);
+}
+
+TEST_F(events, one_bad_change_is_refused)
+{
+	const int set = self->set, fd = add_eventfd(set, 7, true);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-EINVAL, devepoll_events_change(set, 0, fd, EPOLLIN, 0, 0));
+	EXPECT_EQ(-EINVAL, devepoll_events_change(set, 4, fd, EPOLLIN, 0, 0));
+	EXPECT_EQ(-EINVAL, devepoll_events_change(set, 65537, fd, EPOLLIN, 0,
+						  0));
+	EXPECT_EQ(-EINVAL, devepoll_events_change(set, DEVEPOLL_MOD, fd,
+						  EPOLLIN, 4, 0));
+	EXPECT_EQ(-EINVAL, devepoll_events_change(set, DEVEPOLL_MOD, fd,
+						  EPOLLIN, 65536, 0));
+	EXPECT_EQ(-EINVAL, devepoll_events_change(set, DEVEPOLL_DEL, fd, 0,
+						  DEVEPOLL_TRUST, 0));
+	EXPECT_EQ(-EINVAL, devepoll_events_change(set, DEVEPOLL_MOD, fd,
+						  1U << 26, 0, 0));
+	EXPECT_EQ(-EBADF, devepoll_events_change(set, DEVEPOLL_ADD, -1,
+						 EPOLLIN, 0, 0));
+	EXPECT_EQ(-EBADF, devepoll_events_change(-1, DEVEPOLL_ADD, fd, EPOLLIN,
+						 0, 0));
+	EXPECT_EQ(-ENOTTY, devepoll_events_change(fd, DEVEPOLL_ADD, fd,
+						  EPOLLIN, 0, 0));
+	close(fd);
+}
+
 TEST_F(events, bad_arguments_are_refused)
 {
 	struct devepoll_change change = change_of(DEVEPOLL_ADD, 0, EPOLLIN);
@@ -146,6 +195,8 @@ static int calls_give(int fd, int error)
 
 	args.events = (uintptr_t)&out;
 	wrong += devepoll_events_update(fd, &change, 1, &failed) != error;
+	wrong += devepoll_events_change(fd, DEVEPOLL_ADD, 0, EPOLLIN, 0, 0) !=
+		 error;
 	wrong += devepoll_events_wait(fd, &out, 1, 0) != error;
 	wrong += devepoll_events_update_wait(fd, &change, 1, &failed, &out, 1,
 					     0) != error;

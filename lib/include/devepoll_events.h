@@ -90,6 +90,24 @@ int devepoll_events_update(int fd, struct devepoll_change *changes,
 			   unsigned int nr_changes, unsigned int *nr_failed);
 
 /**
+ * devepoll_events_change() - add, change or remove one fd
+ * @fd: the instance
+ * @op: DEVEPOLL_ADD, DEVEPOLL_MOD or DEVEPOLL_DEL
+ * @target: the fd
+ * @events: the requested events and the mode, EPOLL* bits; not for DEVEPOLL_DEL
+ * @flags: DEVEPOLL_TELL_CLOSED, DEVEPOLL_TRUST; 0 for DEVEPOLL_DEL
+ * @data: returned with each event of the fd; not for DEVEPOLL_DEL
+ *
+ * As devepoll_events_update() with one change, and shorter.
+ *
+ * Return: 0; a result of struct devepoll_change; or an error of
+ * devepoll_events_update(), among them
+ * -EINVAL: also: @op or a bit of @flags is unknown.
+ */
+int devepoll_events_change(int fd, unsigned int op, int target, uint32_t events,
+			   unsigned int flags, uint64_t data);
+
+/**
  * devepoll_events_wait() - wait for events
  * @fd: the instance
  * @events: out: the events
