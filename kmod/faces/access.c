@@ -70,31 +70,6 @@ static fmode_t request_mode(unsigned int cmd)
 }
 
 /**
- * dep_access_takes() - may the fadvise entry have these arguments?
- * @request: the request, one that has no other arguments there
- * @offset: its argument
- * @length: the other one
- *
- * Refuses what may get a meaning in a later kernel, and what would be cut off
- * in silence, as ioctl(2) does with the int that EP_ALLOC takes.
- *
- * Return: true if it may.
- */
-bool dep_access_takes(unsigned int request, u64 offset, u64 length)
-{
-	if (length)
-		return false;
-	switch (request) {
-	case EP_ALLOC:
-		return (s64)offset == (int)offset;
-	case EP_FREE:
-	case DEVEPOLL_STEP_BACK:
-		return !offset;
-	}
-	return true;
-}
-
-/**
  * dep_access_allows_part() - dep_access_allows() for an open with one mode only
  * @file: the open
  * @cmd: the request

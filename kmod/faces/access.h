@@ -5,6 +5,8 @@
 
 #include <linux/fs.h>
 
+#include <linux/devepoll.h>
+
 extern bool dep_access_fadvise;
 
 /**
@@ -18,7 +20,32 @@ static inline bool dep_access_by_fadvise(void)
 	return READ_ONCE(dep_access_fadvise);
 }
 
-bool dep_access_takes(unsigned int request, u64 offset, u64 length);
+/**
+ * dep_access_takes() - may the fadvise entry have these arguments?
+ * @request: the request, one that has no other arguments there
+ * @offset: its argument
+ * @length: the other one
+ *
+ * Refuses what may get a meaning in a later kernel, and what would be cut off
+ * in silence, as ioctl(2) does with the int that EP_ALLOC takes.
+ *
+ * Return: true if it may.
+ */
+static inline bool dep_access_takes(unsigned int request, u64 offset,
+				    u64 length)
+{
+	if (length)
+		return false;
+	switch (request) {
+	case EP_ALLOC:
+		return (s64)offset == (int)offset;
+	case EP_FREE:
+	case DEVEPOLL_STEP_BACK:
+		return !offset;
+	}
+	return true;
+}
+
 bool dep_access_allows_part(const struct file *file, unsigned int cmd);
 
 /**

@@ -49,14 +49,18 @@ static u32 change_mode(const struct devepoll_change *from)
 static __always_inline int change_apply(struct dep_instance *inst,
 					const struct devepoll_change *from)
 {
-	u32 mode = change_mode(from);
-	u16 events = change_events(from);
+	u32 mode;
+	u16 events;
 
 	if (from->op == DEVEPOLL_DEL)
 		return from->flags ? -EINVAL :
 		       dep_interest_change(inst, DEVEPOLL_DEL, from->fd, 0, 0,
 					   from->data);
-	if (!change_is_known(from) || dep_change_check_mode(inst, mode))
+	if (!change_is_known(from))
+		return -EINVAL;
+	events = change_events(from);
+	mode = change_mode(from);
+	if (dep_change_check_mode(inst, mode))
 		return -EINVAL;
 	if (likely(from->op == DEVEPOLL_ADD) && mode & DEP_MODE_TELL_CLOSED)
 		return dep_interest_add_told(inst, from->fd, events, mode,
