@@ -266,10 +266,10 @@ static bool is_result(long ret)
 /**
  * devepoll_entry_make() - make one change of the extended interface
  * @epfd: the device
- * @change: the change, with an operation that there is
+ * @change: the change, with a valid operation
  *
- * By DEVEPOLL_CHANGE() or, if that may be why it fails or @epfd may be another
- * file, by DEVEPOLL_CTL.
+ * Tries DEVEPOLL_CHANGE() first.  If its error may come from the entry or from
+ * another kind of file, makes the change by DEVEPOLL_CTL.
  *
  * Return: 0, or an error of either.
  */

@@ -45,7 +45,8 @@ static __attribute__((constructor)) void keep_usecs(void)
  * devepoll_preload_spin() - make a new instance look, if that was asked for
  * @fd: the instance
  *
- * An instance that can't, of an older module or without memory, sleeps at once.
+ * If the request fails (older module, no memory), the instance's waits sleep at
+ * once.
  */
 void devepoll_preload_spin(int fd)
 {

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -435,17 +436,37 @@ TEST_F(exchange, sees_what_comes_meanwhile)
 	close(timer);
 }
 
+/* How often this thread has gone to sleep. */
+static long sleeps_of_ours(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
 TEST_F(exchange, takes_events_of_another_processor)
 {
 	struct devepoll_spin spin;
+	long slept, looked;
 
 	if (cpus_online() < 2)
 		SKIP(return, "one processor");
+	ASSERT_EQ(0, set_spin(self->set, 0));
+	slept = sleeps_of_ours();
 	EXPECT_EQ(0, exchange(self->set, self->event, self->back, 1));
+	slept = sleeps_of_ours() - slept;
+	EXPECT_EQ(0, spin_of(self->set).looks);
+
+	ASSERT_EQ(0, set_spin(self->set, DEVEPOLL_SPIN_MAX));
+	looked = sleeps_of_ours();
+	EXPECT_EQ(0, exchange(self->set, self->event, self->back, 1));
+	looked = sleeps_of_ours() - looked;
 	spin = spin_of(self->set);
-	TH_LOG("%llu of %llu looks saw an event; %llu us",
+	TH_LOG("%llu of %llu looks saw an event, in %llu us; "
+	       "%ld sleeps of %d exchanges, and %ld without looking",
 	       (unsigned long long)spin.hits, (unsigned long long)spin.looks,
-	       (unsigned long long)spin.ns / 1000);
+	       (unsigned long long)spin.ns / 1000, looked, ROUNDS, slept);
 	EXPECT_GE(spin.looks, spin.hits);
 	EXPECT_GE(ROUNDS + 1, spin.looks);
 }

@@ -23,7 +23,7 @@ static int spin_set(struct file *file, s32 usecs)
 		return -EINVAL;
 	if (usecs == DEVEPOLL_SPIN_ASK)
 		return 0;
-	/* Others' waits would look, too. */
+	/* The setting affects the waits of every open. */
 	if (!(file->f_mode & FMODE_WRITE))
 		return -EBADF;
 	return dep_spin_set(file->private_data, usecs);

@@ -2,13 +2,13 @@
 /*
  * Looking before sleeping: a call that finds nothing stays on its processor for
  * the time that the program has set, and looks whether it is woken.  It is a
- * waiter in the queue like any sleeper, and who wakes it finds a task that runs:
- * that needs no interrupt of another processor, and no switch of tasks there.
+ * waiter in the queue like any sleeper.  Because it is still running, waking it
+ * needs neither an interrupt of another processor nor a switch of tasks.
  *
  * Only a call that waits alone looks: an event goes to the one that has waited
- * longest, so who comes later would look at the events of others.  A look whose
- * time ends without an event is followed by sleeps without one, by twice as many
- * each time; one that is woken begins anew.
+ * longest, so who comes later would look at the events of others.  After n looks
+ * in a row that timed out, the next 2^n - 1 sleeps have none; a look that is woken
+ * resets n.
  */
 #include <linux/bitops.h>
 #include <linux/sched.h>
@@ -30,7 +30,7 @@ static bool spin_was_woken(const struct dep_waiter *waiter)
 	return !READ_ONCE(waiter->queued);
 }
 
-/* The one who waits, and that it is so when it was queued; a hint. */
+/* Is the caller, which is queued, the only waiter?  A hint. */
 static bool spin_is_alone(const struct dep_instance *inst)
 {
 	return READ_ONCE(inst->nr_waiters) <= 1;

@@ -15,13 +15,13 @@ struct dep_waiter;
  * @flags: one bit: a call looks.  Whoever has set it owns @seen to @ns; others
  *	read the counters as a hint
  * @usecs: M: how long a call looks, in microseconds; 0: not at all.  Read
- *	without a lock: each value is as good as any other
+ *	without a lock: a stale value is harmless
  * @seen: @usecs when a call looked last
  * @rest: how many calls sleep at once before one looks again
  * @misses: how many looks in a row brought nothing, up to DEP_SPIN_MISSES
- * @looks: how many calls have looked
- * @hits: how many of them were woken meanwhile
- * @ns: for how long they looked, in nanoseconds
+ * @looks: number of looks
+ * @hits: looks that a wake-up ended
+ * @ns: time of all looks, in nanoseconds
  */
 struct dep_spin {
 	unsigned long flags;

@@ -94,11 +94,12 @@ int devepoll_events_update(int fd, struct devepoll_change *changes,
  * @fd: the instance
  * @op: DEVEPOLL_ADD, DEVEPOLL_MOD or DEVEPOLL_DEL
  * @target: the fd
- * @events: the requested events and the mode, EPOLL* bits; not for DEVEPOLL_DEL
+ * @events: the requested events and the mode, EPOLL* bits; ignored for
+ *	DEVEPOLL_DEL
  * @flags: DEVEPOLL_TELL_CLOSED, DEVEPOLL_TRUST; 0 for DEVEPOLL_DEL
- * @data: returned with each event of the fd; not for DEVEPOLL_DEL
+ * @data: returned with each event of the fd; ignored for DEVEPOLL_DEL
  *
- * As devepoll_events_update() with one change, and shorter.
+ * Makes one change, at less cost than devepoll_events_update().
  *
  * Return: 0; a result of struct devepoll_change; or an error of
  * devepoll_events_update(), among them

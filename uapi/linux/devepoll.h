@@ -152,11 +152,11 @@ struct evpoll_packed {
  * decides which interface it has, and requests of the other interface fail with
  * EBUSY from then on.  EP_ALLOC makes it an instance of the 2001 interface; the
  * first DEVEPOLL_CTL, DEVEPOLL_WAIT or DEVEPOLL_RING, or the first
- * DEVEPOLL_CHANGE, DEVEPOLL_TAKE or call of epoll by the fadvise entry, makes it one of the extended interface.  A
- * request that fails does not decide the interface, and neither do changes of
- * which none took effect.  O_EXCL of open(2) makes it one of the extended
- * interface at once, to which write(2), mmap(2), lseek(2) and unknown ioctls say
- * what they say to an epoll fd.
+ * DEVEPOLL_CHANGE, DEVEPOLL_TAKE or call of epoll by the fadvise entry, makes it
+ * one of the extended interface.  A request that fails does not decide the
+ * interface, and neither do changes of which none took effect.  O_EXCL of
+ * open(2) makes it one of the extended interface at once, to which write(2),
+ * mmap(2), lseek(2) and unknown ioctls say what they say to an epoll fd.
  *
  * Events and modes are those of epoll_ctl(2): an fd is level-triggered by
  * default, and EPOLLET, EPOLLONESHOT, EPOLLEXCLUSIVE and EPOLLWAKEUP are
@@ -444,7 +444,7 @@ struct devepoll_cancel {
 #define DEVEPOLL_CANCEL		_IOW(EP_IOC_MAGIC, 0x1d, \
 				     struct devepoll_cancel)
 
-/* The longest time of DEVEPOLL_SPIN, and what leaves it as it is. */
+/* The maximum of devepoll_spin.usecs, and the value that only queries. */
 #define DEVEPOLL_SPIN_MAX	10000
 #define DEVEPOLL_SPIN_ASK	(-1)
 
@@ -454,10 +454,10 @@ struct devepoll_cancel {
  *	microseconds, at most DEVEPOLL_SPIN_MAX; 0: it sleeps at once;
  *	DEVEPOLL_SPIN_ASK: no change.  out: the value of the instance
  * @reserved: 0
- * @looks: out: how many waits have looked
- * @hits: out: how many of them saw an event come, and did not sleep
- * @ns: out: the processor time that was spent on looking, at most, in
- *	nanoseconds
+ * @looks: out: number of looks
+ * @hits: out: looks that a wake-up ended
+ * @ns: out: time of all looks in nanoseconds, an upper bound on what they took
+ *	of a processor
  */
 struct devepoll_spin {
 	__s32 usecs;
@@ -474,17 +474,18 @@ struct devepoll_spin {
  * its processor for so long, and sees an event without a switch of tasks, and
  * without the interrupt that wakes an idle processor.  This pays where events
  * follow each other within microseconds, and costs processor time, which is
- * the waiting task's.  So a wait stops looking as soon as another task wants
- * the processor or a signal is pending, and does not look while another thread
- * waits for the instance, which would get the event.  After looks whose time
- * ended without an event, waits sleep at once, first one, then three, up to 63
- * in a row, before one looks again.
+ * the waiting task's.  So a look ends when another task is ready to run on the
+ * processor, or when a signal is pending.  A wait does not look if another one of
+ * the instance is pending when it begins: the next event usually belongs to that
+ * one.  After one look that times out, the next sleep has no look; after two in a
+ * row, the next 3; then 7, 15, 31 and at most 63.  A look that a wake-up ends, or
+ * another value of usecs, begins anew.
  *
  * It holds for all waits that sleep: EP_POLL, DEVEPOLL_WAIT, DEVEPOLL_TAKE,
- * DEVEPOLL_EPOLL_WAIT and DEVEPOLL_RING_WAIT; not for poll(2), for instances
- * around this one, or for a wait that is an io_uring command.  If EPIOCSPARAMS
- * has a wait poll a network device, it does that instead.  The request does
- * not decide the interface of the instance.
+ * DEVEPOLL_EPOLL_WAIT and DEVEPOLL_RING_WAIT; not for poll(2), for waits on an
+ * instance that contains this one, or for a wait that is an io_uring command.
+ * If EPIOCSPARAMS has a wait poll a network device, it does that instead.  The
+ * request does not decide the interface of the instance.
  *
  * Return: 0, or -1 with errno
  * EBADF: the instance is not open for reading; or usecs is not
@@ -1049,12 +1050,12 @@ struct devepoll_features {
  * changes.  The following need read access: EP_POLL, EP_ISPOLLED,
  * DEVEPOLL_WAIT, DEVEPOLL_CANCEL, DEVEPOLL_SPIN, DEVEPOLL_RING_WAIT,
  * DEVEPOLL_TAKE, DEVEPOLL_EPOLL_WAIT and EPIOCGPARAMS.  mmap(2) needs read
- * access.  The first mapping at DEVEPOLL_MAP_EVENTS and each one at DEVEPOLL_MAP_RING also need
- * write access (EACCES).  For an instance that can't be waited on, poll(2)
- * reports POLLERR, and adding it to another instance fails with EPERM.  What a
- * further open for reading may not do without a right of DEVEPOLL_REOPEN fails
- * with EACCES (mmap(2)), EPERM (to add it, or to open it once more) or EBADF
- * (waits with mapped results).
+ * access.  The first mapping at DEVEPOLL_MAP_EVENTS and each one at
+ * DEVEPOLL_MAP_RING also need write access (EACCES).  For an instance that
+ * can't be waited on, poll(2) reports POLLERR, and adding it to another
+ * instance fails with EPERM.  What a further open for reading may not do
+ * without a right of DEVEPOLL_REOPEN fails with EACCES (mmap(2)), EPERM (to
+ * add it, or to open it once more) or EBADF (waits with mapped results).
  */
 
 /**
@@ -1065,8 +1066,9 @@ struct devepoll_features {
  * security modules do not check each call, just as they do not check
  * epoll_wait(2).  A wait of the 2001 interface costs some 230 to 270
  * instructions less in this way.  Access to the device was checked when it was
- * opened.  The call fails with EINVAL if the length is not 0, if the number for
- * EP_ALLOC does not fit in an int, or if EP_FREE has an argument.
+ * opened.  But for the requests below, which have arguments of their own, the
+ * call fails with EINVAL if the length is not 0, if the number for EP_ALLOC
+ * does not fit in an int, or if EP_FREE has an argument.
  *
  * The module parameter fadvise can disable the entry at any time.
  * fadvise64(2) then fails these requests with EINVAL, as for any other device,
