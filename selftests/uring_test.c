@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -317,6 +318,50 @@ TEST_F(uring, refuses_requests_of_another_direction)
 		close(set);
 	}
 	EXPECT_EQ(POISON, change.result);
+}
+
+struct last_wait {
+	int set;
+	struct devepoll_event out[1];
+};
+
+static long wait_for_last(void *arg)
+{
+	struct last_wait *wait = arg;
+
+	return dep_wait(wait->set, wait->out, 1, -1);
+}
+
+/*
+ * A last event is held back because of us.  A wait for which we come back, and
+ * which is refused then, leaves it to the thread that sleeps.
+ */
+TEST(a_wait_that_is_refused_leaves_a_last_event_to_others)
+{
+	struct devepoll_change add = CHANGE(ADD, eventfd_new(),
+					    EPOLLIN | EPOLLET);
+	struct last_wait wait = { .set = dep_open() };
+	struct devepoll_event out[2];
+	struct devepoll_wait_args args = wait_args(out, 2, 0);
+	struct task task;
+	struct ring ring;
+
+	ASSERT_LE(0, wait.set) TH_LOG("no /dev/epoll here");
+	ASSERT_EQ(0, ring_open(&ring, &ring_plain));
+	add.flags = DEVEPOLL_TELL_CLOSED;
+	ASSERT_EQ(0, dep_change(wait.set, &add));
+	ASSERT_EQ(0, eventfd_post(add.fd));
+	ASSERT_EQ(1, dep_wait(wait.set, out, 2, 0));
+	ASSERT_EQ(0, task_start(&task, wait_for_last, &wait));
+	ASSERT_EQ(0, task_await_sleep(&task, SYS_ioctl));
+	close(add.fd);
+	EXPECT_TRUE(sleeps_in(atomic_load(&task.tid), SYS_ioctl));
+	EXPECT_EQ(-EOPNOTSUPP, ring_call(&ring, wait.set, DEVEPOLL_WAIT,
+					 &args));
+	EXPECT_EQ(1, task_join(&task));
+	EXPECT_EQ(DEVEPOLL_CLOSED, wait.out[0].events);
+	ring_close(&ring);
+	close(wait.set);
 }
 
 /* A ring runs an fadvise in a worker, which no signal ever reaches. */

@@ -121,17 +121,18 @@ static void relay_serve(struct dep_instance *inst)
 
 	spin_lock_irqsave(&inst->lock, flags);
 	if (inst->owed) {
+		/* Before: listing may find a slot set that was given back. */
+		inst->owed = false;
 		if (inst->readers)
 			dep_readers_list_freed(inst);
 		if (dep_instance_has_work(inst))
 			dep_instance_wake(inst);
 	}
-	inst->owed = false;
 	/* An event from now on adds the set again. */
 	inst->relay = NULL;
 	wake = inst->poll_wake;
 	inst->poll_wake = 0;
-	if (!relay_wake_commands(inst, &flags))
+	if (!relay_wake_commands(inst, &flags) || inst->owed)
 		dep_instance_relay(inst);
 	polled = inst->polled;
 	/* A later poller sets polled again after it has queued itself. */

@@ -256,6 +256,22 @@ int dep_extended_change_all(struct dep_instance *inst,
 	return all ? dep_bind_for_wait(inst) : -ECANCELED;
 }
 
+/**
+ * dep_extended_refuse() - end a wait that dep_extended_change() has begun
+ * @inst: the instance
+ *
+ * The caller came back for events, and so may have listed some that were held
+ * back because of it: they are another waiter's.
+ *
+ * Context: process.
+ * Return: -EOPNOTSUPP.
+ */
+int dep_extended_refuse(struct dep_instance *inst)
+{
+	dep_waiting_pass(inst);
+	return -EOPNOTSUPP;
+}
+
 static long extended_wait(struct file *file, unsigned int cmd,
 			  unsigned long arg)
 {

@@ -32,6 +32,7 @@ struct dep_wait_call {
 int dep_extended_prepare(struct file *file, unsigned int cmd,
 			 unsigned long arg, struct dep_wait_call *call);
 int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call);
+int dep_extended_refuse(struct dep_instance *inst);
 int dep_extended_change_all(struct dep_instance *inst,
 			    struct dep_wait_call *call);
 int dep_extended_take(struct file *file, u64 offset, u64 length);

@@ -41,7 +41,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	ret = dep_extended_change(inst, &wait);
 	/* Even if it would find nothing now: see collect_provide(). */
 	if (!ret && READ_ONCE(inst->readers))
-		ret = -EOPNOTSUPP;
+		ret = dep_extended_refuse(inst);
 	if (ret)
 		return ret;
 	wait.results.by_ring = true;

@@ -268,7 +268,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 		      dep_extended_change(inst, &wait->wait);
 	/* Even if it would find nothing now: see collect_provide(). */
 	if (!err && READ_ONCE(inst->readers))
-		err = -EOPNOTSUPP;
+		err = dep_extended_refuse(inst);
 	if (err) {
 		kfree(wait);
 		return ERR_PTR(err);

@@ -107,14 +107,17 @@ static u16 ask_file(const struct dep_item *item, unsigned int depth,
 	return events & (__force u16)vfs_poll(item->file, &table);
 }
 
-/* The caller may have listed something by coming back. */
-static noinline int collect_killed(struct dep_instance *inst)
+/*
+ * Fails before a pass.  The caller may have listed something by coming back,
+ * which is another waiter's then.
+ */
+static noinline int collect_fail(struct dep_instance *inst, int err)
 {
 	spin_lock_irq(&inst->lock);
 	if (dep_instance_lacks_room(inst))
 		dep_instance_wake(inst);
 	spin_unlock_irq(&inst->lock);
-	return -EINTR;
+	return err;
 }
 
 /*
@@ -141,11 +144,11 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	pass.adopts = !results->only_waits;
 	pass.removes = !results->only_waits;
 	if (mutex_lock_killable(&inst->mtx))
-		return collect_killed(inst);
+		return collect_fail(inst, -EINTR);
 	err = collect_provide(inst, results);
 	if (unlikely(err)) {
 		mutex_unlock(&inst->mtx);
-		return err;
+		return collect_fail(inst, err);
 	}
 	if (first) {
 		results->pass = dep_instance_next_pass(inst);
