@@ -232,6 +232,10 @@
  * struct dep_reader is owned by the tree that it is in (L) or, in none, by
  * dep_readers.spare or .idle, or by whoever took it out.
  *
+ * What a set's calls know of looking before they sleep (spin.h) is made by the
+ * first request for it, under M, and freed in that ->release: whoever looks is in
+ * the set by an open of it.
+ *
  * Nothing here is walked under RCU.  Only siginfos are freed by it, for the
  * reason given below.
  *
@@ -301,7 +305,7 @@
  *    descriptor by which it was made keeps the instance, and RCU the queue,
  *    which is looked up by its number.
  *  - A task that is about to sleep: it queues its waiter under L, may poll a
- *    network device, sets its state, and then reads dep_waiter.queued.  Who
+ *    network device or look whether it is woken, sets its state, and then reads dep_waiter.queued.  Who
  *    wakes it clears that (L) before wake_up_process().  So it either sees that
  *    it was woken, or is woken.  It may go on while its waker is still at work:
  *    before it takes L, it may sleep only where a wake-up that is not meant for
