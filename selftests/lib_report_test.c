@@ -88,15 +88,20 @@ static int use_sets_in_workers(void)
 	return status;
 }
 
-/* Long enough for devepoll to look into /proc a few times. */
+/*
+ * Long enough for devepoll to look into /proc a few times: it rests fifty times as
+ * long as a look takes, which is long on a busy machine.
+ */
+#define HOLD_US	4000000
+
 static int hold_a_set_of_our_own(void)
 {
-	return raw_epoll_create() < 0 || usleep(1500000);
+	return raw_epoll_create() < 0 || usleep(HOLD_US);
 }
 
 static int hold_a_set(void)
 {
-	return epoll_create1(0) < 0 || usleep(1500000);
+	return epoll_create1(0) < 0 || usleep(HOLD_US);
 }
 
 /* Waits with a ring, of fds that no ring serves. */
