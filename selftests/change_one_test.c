@@ -145,9 +145,12 @@ TEST_F(change, does_what_the_long_form_does)
 
 TEST_F(change, tells_of_the_close)
 {
+	struct devepoll_change other = CHANGE(ADD, self->fds[1], EPOLLIN);
 	struct devepoll_change ch = CHANGE(ADD, self->fds[0], EPOLLIN);
 	struct devepoll_event out[2];
 
+	/* The first use of a set goes another way. */
+	ASSERT_EQ(0, change_one(self->set, &other));
 	ch.flags = DEVEPOLL_TELL_CLOSED;
 	ASSERT_EQ(0, change_one(self->set, &ch));
 	close(self->fds[0]);

@@ -44,8 +44,9 @@ static bool spin_until(const struct dep_waiter *waiter, ktime_t until, u64 *ns)
 
 	/* The scheduler alone would leave another task waiting for a while. */
 	while ((early = ktime_before(now, until)) &&
-	       !spin_was_woken(waiter) && single_task_running() &&
-	       !need_resched() && !signal_pending(current)) {
+	       !spin_was_woken(waiter) &&
+	       single_task_running() && !need_resched() &&
+	       !signal_pending(current)) {
 		cpu_relax();
 		now = ktime_get();
 	}
