@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -143,6 +145,22 @@ TEST_F(change, does_what_the_long_form_does)
 	EXPECT_LT(100, seen);
 }
 
+/* Does the set know who may have events of fds that tell of their close? */
+static bool knows_readers(int set)
+{
+	char path[64], line[256];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", set);
+	file = fopen(path, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = !strncmp(line, "held:", 5);
+	if (file)
+		fclose(file);
+	return found;
+}
+
 TEST_F(change, tells_of_the_close)
 {
 	struct devepoll_change other = CHANGE(ADD, self->fds[1], EPOLLIN);
@@ -151,8 +169,10 @@ TEST_F(change, tells_of_the_close)
 
 	/* The first use of a set goes another way. */
 	ASSERT_EQ(0, change_one(self->set, &other));
+	EXPECT_FALSE(knows_readers(self->set));
 	ch.flags = DEVEPOLL_TELL_CLOSED;
 	ASSERT_EQ(0, change_one(self->set, &ch));
+	EXPECT_TRUE(knows_readers(self->set));
 	close(self->fds[0]);
 	EXPECT_EQ(1, dep_wait(self->set, out, 2, 0));
 	EXPECT_EQ(DEVEPOLL_CLOSED, out[0].events);
