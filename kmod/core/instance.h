@@ -305,11 +305,12 @@
  *    descriptor by which it was made keeps the instance, and RCU the queue,
  *    which is looked up by its number.
  *  - A task that is about to sleep: it queues its waiter under L, may poll a
- *    network device or look whether it is woken, sets its state, and then reads dep_waiter.queued.  Who
- *    wakes it clears that (L) before wake_up_process().  So it either sees that
- *    it was woken, or is woken.  It may go on while its waker is still at work:
- *    before it takes L, it may sleep only where a wake-up that is not meant for
- *    that sleep does no harm, as in M, and it takes L before its waiter goes.
+ *    network device or look whether it is woken, sets its state, and then reads
+ *    dep_waiter.queued.  Who wakes it clears that (L) before
+ *    wake_up_process().  So it either sees that it was woken, or is woken.  It
+ *    may go on while its waker is still at work: before it takes L, it may
+ *    sleep only where a wake-up that is not meant for that sleep does no harm,
+ *    as in M, and it takes L before its waiter goes.
  *  - The queue of signals: entries are flagged SIGQUEUE_PREALLOC, so whoever
  *    takes one unlinks it, copies it and leaves it alone, all with S held.  But
  *    what a thread or a process leaves behind is taken apart without S: after
