@@ -11,9 +11,11 @@
 #include <linux/poll.h>
 
 #include <linux/devepoll.h>
-#include <linux/devpoll.h>
 
+#include "classic/classic.h"
 #include "core/compat.h"
+#include "core/face.h"
+#include "core/has.h"
 #include "core/instance.h"
 #include "core/minor.h"
 #include "core/nest.h"
@@ -21,31 +23,25 @@
 #include "core/relay.h"
 #include "core/stats.h"
 #include "device.h"
-#include "faces/access.h"
-#include "faces/bind.h"
-#include "faces/busy_params.h"
-#include "faces/changes.h"
-#include "faces/classic.h"
-#include "faces/devpoll.h"
-#include "faces/epoll.h"
-#include "faces/extended.h"
-#include "faces/fdinfo.h"
-#include "faces/features.h"
-#include "faces/mapping.h"
-#include "faces/onesig.h"
-#include "faces/reader.h"
-#include "faces/reopen.h"
-#include "faces/ring_ioctl.h"
-#include "faces/spin.h"
-#include "faces/uring.h"
+#include "epoll/access.h"
+#include "epoll/bind.h"
+#include "epoll/busy_params.h"
+#include "epoll/changes.h"
+#include "epoll/epoll.h"
+#include "epoll/extended.h"
+#include "epoll/fdinfo.h"
+#include "epoll/features.h"
+#include "epoll/mapping.h"
+#include "epoll/reader.h"
+#include "epoll/reopen.h"
+#include "epoll/spin.h"
 #include "files/waitqueue.h"
+#include "ring/ring_ioctl.h"
+#include "set/area.h"
 #include "set/interest.h"
 #include "set/owner.h"
 #include "set/ready.h"
 #include "set/spin.h"
-#include "sinks/area.h"
-#include "sinks/pages.h"
-#include "sinks/ring_memory.h"
 
 /*
  * A set for epoll's calls: it belongs to the extended interface at once, and
@@ -63,7 +59,7 @@ static int device_open(struct inode *inode, struct file *file)
 {
 	struct dep_instance *inst;
 
-	inst = dep_instance_new(&dep_pages_sink, file->f_cred);
+	inst = dep_instance_new(&dep_ready_sink, file->f_cred);
 	if (!inst)
 		return -ENOMEM;
 	inst->file = file;
@@ -77,38 +73,27 @@ static int device_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static int devpoll_open(struct inode *inode, struct file *file)
-{
-	struct dep_instance *inst;
-
-	inst = dep_instance_new(&dep_ready_sink, file->f_cred);
-	if (!inst)
-		return -ENOMEM;
-	dep_devpoll_begin(inst);
-	inst->file = file;
-	dep_stats_join(inst);
-	file->private_data = inst;
-	stream_open(inode, file);
-	/* Programs for Solaris use pwrite(2); the offset does not matter. */
-	file->f_mode |= FMODE_PWRITE;
-	return 0;
-}
-
 static int device_release(struct inode *inode, struct file *file)
 {
 	struct dep_instance *inst = file->private_data;
+	struct dep_face *face;
 
 	mutex_lock(&inst->mtx);
 	dep_interest_clear(inst);
-	dep_pages_free(inst);
 	mutex_unlock(&inst->mtx);
-	dep_onesig_free(inst);
+	dep_face_for_each(face) {
+		if (face->stop)
+			face->stop(inst);
+	}
 	dep_spin_free(inst);
-	dep_area_free(inst);
 	dep_stats_leave(inst);
 	dep_relay_leave(inst);
 	dep_readers_free(inst);
-	dep_ring_free(inst);
+	dep_face_for_each(face) {
+		if (face->free)
+			face->free(inst);
+	}
+	dep_area_free(inst);
 	dep_instance_free(inst);
 	return 0;
 }
@@ -120,37 +105,20 @@ static int device_flush(struct file *file, fl_owner_t files)
 	return 0;
 }
 
-static ssize_t device_write(struct file *file, const char __user *buf,
-			    size_t count, loff_t *pos)
+/* The requests of the other interfaces. */
+static long device_ioctl_face(struct file *file, unsigned int cmd,
+			      unsigned long arg)
 {
-	return dep_classic_write(file->private_data, buf, count);
-}
+	struct dep_face *face;
+	long ret = -ENOTTY;
 
-static ssize_t devpoll_write(struct file *file, const char __user *buf,
-			     size_t count, loff_t *pos)
-{
-	return dep_devpoll_write(file->private_data, buf, count);
-}
-
-static long devpoll_ioctl(struct file *file, unsigned int cmd,
-			  unsigned long arg)
-{
-	if (!dep_access_allows(file, cmd))
-		return -EBADF;
-	return dep_devpoll_ioctl(file->private_data, cmd, arg, false);
-}
-
-static long devpoll_compat_ioctl(struct file *file, unsigned int cmd,
-				 unsigned long arg)
-{
-	if (!dep_access_allows(file, cmd))
-		return -EBADF;
-	return dep_devpoll_ioctl(file->private_data, cmd, arg, true);
-}
-
-static int devpoll_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	return dep_area_map_slots(file->private_data, vma);
+	dep_face_for_each(face) {
+		if (face->ioctl)
+			ret = face->ioctl(file, cmd, arg);
+		if (ret != -ENOTTY)
+			break;
+	}
+	return ret;
 }
 
 static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
@@ -162,17 +130,11 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 		return -EBADF;
 	ret = dep_extended_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY)
-		ret = dep_classic_ioctl(file->private_data, cmd, arg);
-	if (ret == -ENOTTY)
-		ret = dep_ring_ioctl(file, cmd, arg);
-	if (ret == -ENOTTY)
-		ret = dep_onesig_ioctl(file->private_data, cmd, arg);
+		ret = device_ioctl_face(file, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_features_ioctl(cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_busy_params_ioctl(file->private_data, cmd, arg);
-	if (ret == -ENOTTY)
-		ret = dep_uring_cancel_ioctl(file->private_data, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = dep_spin_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
@@ -184,7 +146,8 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	if (likely(cmd == EP_POLL && file->f_mode & FMODE_READ))
+	if (DEP_HAS_CLASSIC &&
+	    likely(cmd == EP_POLL && file->f_mode & FMODE_READ))
 		return dep_classic_poll(file->private_data, arg);
 	return device_ioctl_other(file, cmd, arg);
 }
@@ -216,12 +179,12 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 			return dep_epoll_wait(file, offset, len);
 		if (likely(advice == DEVEPOLL_TAKE))
 			return dep_extended_take(file, offset, len);
-		if (likely(advice == (int)EP_POLL) && !len &&
+		if (DEP_HAS_CLASSIC && likely(advice == (int)EP_POLL) && !len &&
 		    file->f_mode & FMODE_READ)
 			return dep_classic_poll(file->private_data, offset);
 		if (likely(dep_epoll_is_ctl(advice)))
 			return dep_epoll_ctl(file, advice, offset, len);
-		if (advice == DEVEPOLL_RING_WAIT && !len &&
+		if (DEP_HAS_RING && advice == DEVEPOLL_RING_WAIT && !len &&
 		    file->f_mode & FMODE_READ)
 			return dep_ring_wait(file->private_data, offset);
 		if (dep_changes_is_one(advice))
@@ -272,49 +235,33 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	.flush = device_flush,			\
 	.poll = device_poll,			\
 	.show_fdinfo = dep_fdinfo_show,		\
-	.uring_cmd = dep_uring_cmd,		\
 	.unlocked_ioctl = device_ioctl,		\
 	.compat_ioctl = device_ioctl
 
-/* In one array, for dep_instance_of(). */
-static const struct file_operations device_fops[DEP_FILE_KINDS] = {
+/* In one array, for dep_instance_of().  Interfaces add to it at load. */
+static struct file_operations device_fops[DEP_FILE_KINDS] __ro_after_init = {
 	[DEP_FILE_EPOLL] = {
 		DEVICE_OPERATIONS,
-		.write = device_write,
 		.open = device_open,
 		.release = device_release,
 		.mmap = dep_mapping_map,
 		.fadvise = device_fadvise,
 	},
-	[DEP_FILE_POLL] = {
-		.owner = THIS_MODULE,
-		.open = devpoll_open,
-		.flush = device_flush,
-		.release = device_release,
-		.write = devpoll_write,
-		.poll = device_poll,
-		.mmap = devpoll_mmap,
-		.show_fdinfo = dep_fdinfo_show,
-		.unlocked_ioctl = devpoll_ioctl,
-		.compat_ioctl = devpoll_compat_ioctl,
-	},
 	[DEP_FILE_AS_EPOLL] = {
 		DEVICE_OPERATIONS,
 		.llseek = noop_llseek,
 		.release = device_release,
-		.mmap = dep_mapping_map_extended,
+		.mmap = dep_mapping_map,
 		.fadvise = device_fadvise,
 	},
 	[DEP_FILE_REOPENED] = {
 		DEVICE_OPERATIONS,
-		.write = device_write,
 		.release = dep_reopen_release,
 		.mmap = dep_mapping_map,
 		.fadvise = device_fadvise,
 	},
 	[DEP_FILE_READER ... DEP_FILE_KINDS - 1] = {
 		DEVICE_OPERATIONS,
-		.write = device_write,
 		.release = dep_reopen_release,
 		.mmap = reader_mmap,
 		.fadvise = reader_fadvise,
@@ -323,21 +270,20 @@ static const struct file_operations device_fops[DEP_FILE_KINDS] = {
 
 /*
  * In the order in which they get their minors: where dynamic ones count down,
- * /dev/poll must not take that of /dev/epoll.
+ * another one must not take that of /dev/epoll.
  */
-static struct miscdevice device_nodes[] = {
+static struct miscdevice device_nodes[2] = {
 	{
 		.minor = EVENTPOLL_MINOR,
 		.name = "eventpoll",
 		.nodename = "epoll",
 		.fops = &device_fops[DEP_FILE_EPOLL],
-	}, {
-		.minor = DEVPOLL_MINOR,
-		.name = "devpoll",
-		.nodename = "poll",
-		.fops = &device_fops[DEP_FILE_POLL],
 	},
 };
+
+/* How many there are, and how many of them are registered. */
+static size_t device_nodes_wanted = 1;
+static size_t device_nr_nodes;
 
 /*
  * No alias of a node: at boot depmod's list would become nodes of a fixed minor
@@ -345,8 +291,44 @@ static struct miscdevice device_nodes[] = {
  * On old kernels, with dynamic minors, such a node may be another driver's.
  */
 
-/* How many are registered. */
-static size_t device_nr_nodes;
+/* Lets an interface have a node; there is room for one. */
+static void __init device_add_node(const struct miscdevice *node)
+{
+	struct file_operations *fops = &device_fops[DEP_FILE_POLL];
+
+	if (WARN_ON_ONCE(device_nodes_wanted == ARRAY_SIZE(device_nodes)))
+		return;
+	*fops = *node->fops;
+	fops->flush = device_flush;
+	fops->release = device_release;
+	fops->poll = device_poll;
+	fops->show_fdinfo = dep_fdinfo_show;
+	device_nodes[device_nodes_wanted] = *node;
+	device_nodes[device_nodes_wanted++].fops = fops;
+}
+
+/* Adds what the interfaces do to the opens of /dev/epoll. */
+static void __init device_add_faces(void)
+{
+	struct dep_face *face;
+	int kind;
+
+	dep_face_for_each(face) {
+		for (kind = 0; kind < DEP_FILE_KINDS; kind++) {
+			struct file_operations *fops = &device_fops[kind];
+
+			if (kind == DEP_FILE_POLL)
+				continue;
+			if (face->uring_cmd)
+				fops->uring_cmd = face->uring_cmd;
+			/* epoll's fds can't be written. */
+			if (face->write && kind != DEP_FILE_AS_EPOLL)
+				fops->write = face->write;
+		}
+		if (face->node)
+			device_add_node(face->node);
+	}
+}
 
 /**
  * dep_device_register() - make the nodes
@@ -361,8 +343,9 @@ int __init dep_device_register(umode_t mode)
 {
 	int err;
 
+	device_add_faces();
 	dep_instance_fops = device_fops;
-	for (; device_nr_nodes < ARRAY_SIZE(device_nodes); device_nr_nodes++) {
+	for (; device_nr_nodes < device_nodes_wanted; device_nr_nodes++) {
 		struct miscdevice *node = &device_nodes[device_nr_nodes];
 
 		node->mode = mode;

@@ -10,6 +10,7 @@
 #include <linux/rcupdate.h>
 
 #include "core/compat.h"
+#include "core/face.h"
 #include "core/fput.h"
 #include "core/host.h"
 #include "core/instance.h"
@@ -18,11 +19,10 @@
 #include "core/service.h"
 #include "core/stats.h"
 #include "device.h"
-#include "faces/access.h"
+#include "epoll/access.h"
 #include "files/release.h"
 #include "files/table.h"
 #include "set/ready.h"
-#include "sinks/siginfo.h"
 
 module_param_named(max_fds, dep_max_fds, uint, 0444);
 MODULE_PARM_DESC(max_fds, "most fds in one set (default 131072, at most 1048576)");
@@ -31,15 +31,17 @@ module_param_named(max_user_watches, dep_max_user_watches, ulong, 0644);
 MODULE_PARM_DESC(max_user_watches,
 		 "most fds that one user watches, in-tree epoll included (default 0: 4 % of low memory)");
 
-module_param_named(max_signals, dep_max_signals, ulong, 0644);
-MODULE_PARM_DESC(max_signals, "most fds in all signal sets together (default 4194304)");
-
 module_param_named(fadvise, dep_access_fadvise, bool, 0644);
 MODULE_PARM_DESC(fadvise, "accept requests through fadvise64(2), too (default Y)");
 
 static ushort mode = 0666;
 module_param(mode, ushort, 0444);
 MODULE_PARM_DESC(mode, "permissions of /dev/epoll and /dev/poll (default 0666)");
+
+static char *interfaces;
+module_param(interfaces, charp, 0444);
+MODULE_PARM_DESC(interfaces,
+		 "the interfaces beside epoll's that programs may use, with commas between (default all: ring,uring,signal,devpoll,classic)");
 
 /* The memory of a file that is watched once, in bytes. */
 #define WATCH_COST	sizeof(struct dep_host)
@@ -68,11 +70,12 @@ static int __init check_parameters(void)
 	}
 	if (!dep_max_user_watches)
 		dep_max_user_watches = default_max_user_watches();
-	return 0;
+	return dep_face_choose(interfaces);
 }
 
 static int __init devepoll_init(void)
 {
+	char faces[DEP_FACE_NAMES];
 	int err;
 
 	err = check_parameters();
@@ -85,12 +88,12 @@ static int __init devepoll_init(void)
 	err = dep_fdmap_cache_init();
 	if (err)
 		goto err_host_cache;
-	err = dep_siginfo_cache_init();
+	err = dep_face_init();
 	if (err)
 		goto err_fdmap_cache;
 	err = dep_fput_init();
 	if (err)
-		goto err_siginfo_cache;
+		goto err_face;
 	err = dep_service_init();
 	if (err)
 		goto err_fput;
@@ -106,8 +109,9 @@ static int __init devepoll_init(void)
 		goto err_release;
 	}
 	dep_stats_init();
-	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu\n",
-		dep_max_fds, dep_max_user_watches);
+	dep_face_names(faces, sizeof(faces));
+	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu interfaces=%s\n",
+		dep_max_fds, dep_max_user_watches, faces);
 	if (DEP_KERNEL_IS_UNTESTED)
 		pr_notice("Linux %d.%d is newer than the newest tested kernel, %d.%d\n",
 			  LINUX_VERSION_MAJOR, LINUX_VERSION_PATCHLEVEL,
@@ -122,8 +126,8 @@ err_service:
 	dep_service_exit();
 err_fput:
 	dep_fput_exit();
-err_siginfo_cache:
-	dep_siginfo_cache_exit();
+err_face:
+	dep_face_exit();
 err_fdmap_cache:
 	dep_fdmap_cache_exit();
 err_host_cache:
@@ -141,7 +145,7 @@ static void __exit devepoll_exit(void)
 	dep_watch_exit();
 	dep_service_exit();
 	dep_fput_exit();
-	dep_siginfo_cache_exit();
+	dep_face_exit();
 	dep_fdmap_cache_exit();
 	dep_host_cache_exit();
 }

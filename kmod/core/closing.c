@@ -6,9 +6,9 @@
 #include <linux/sched/user.h>
 
 #include "core/closing.h"
+#include "core/holds.h"
 #include "core/item.h"
 #include "core/pending.h"
-#include "core/holds.h"
 #include "core/relay.h"
 #include "core/ring_word.h"
 #include "core/waiter.h"
@@ -18,7 +18,7 @@ static bool closing_is_held(struct dep_instance *inst, struct dep_item *item)
 {
 	if (!inst->readers)
 		return false;
-	if (inst->ring) {
+	if (dep_instance_has_ring(inst)) {
 		/* Its slot was cleared before: see holds.c. */
 		smp_mb();
 		dep_ring_sync(inst);

@@ -6,6 +6,8 @@
 #include <linux/eventpoll.h>
 #include <linux/types.h>
 
+#include "core/has.h"
+
 /* The events that there are, and those that need not be asked for. */
 #define DEP_EVENTS_ALL \
 	((__force u16)(EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP | \
@@ -36,17 +38,20 @@ static inline u16 dep_events_settled(u16 events)
 	return events & ~(__force u16)EPOLLERR;
 }
 
-/* Bits of dep_item.mode; the upper ones are those of epoll_ctl(2). */
+/*
+ * Bits of dep_item.mode; the upper ones are those of epoll_ctl(2).  One that no
+ * item of this build can have is 0, and the compiler drops what tests it.
+ */
 #define DEP_MODE_TELL_CLOSED	0x1U
 #define DEP_MODE_TRUST		0x2U
 #define DEP_MODE_CLOSED		0x4U
-#define DEP_MODE_STAY		0x8U
+#define DEP_MODE_STAY		(DEP_HAS_DEVPOLL ? 0x8U : 0)
 /* dep_item.revents keeps what ->poll() answered: dep_file_consumes(). */
 #define DEP_MODE_KEEP		0x10U
 /* The file is a set of ours: dep_lone.nest. */
 #define DEP_MODE_NEST		0x20U
 /* Its set has a ring. */
-#define DEP_MODE_RING		0x40U
+#define DEP_MODE_RING		(DEP_HAS_RING ? 0x40U : 0)
 /* Its file must be polled for all events: see dep_item_needs_poll(). */
 #define DEP_MODE_POLL		0x80U
 /* Of a change with DEP_MODE_EXCLUSIVE: it has unknown bits, and is refused. */

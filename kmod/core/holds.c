@@ -49,8 +49,8 @@
 #include <linux/slab.h>
 
 #include "core/compat.h"
-#include "core/limits.h"
 #include "core/holds.h"
+#include "core/limits.h"
 #include "core/readers.h"
 #include "core/relay.h"
 #include "core/waiter.h"

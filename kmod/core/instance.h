@@ -37,7 +37,7 @@
  * like one and sends them to the set's recipient (recipient.c), from irq_work
  * or a worker.
  *
- * A set of the extended interface may have a ring (sinks/ring.c): edges that
+ * A set of the extended interface may have a ring (ring/ring.c): edges that
  * trusted keys tell go to memory that the program reads, and takes events from
  * by one atomic instruction, without a call.  All else goes to the ready list,
  * and so does what waits in the ring when somebody waits by another request:
@@ -266,7 +266,7 @@
  *    are read: so either the wake function sees the bits gone, or what it was
  *    called for is seen by that poll, or by the program.
  *  - The word of a ring, which the program may write at any moment: see
- *    sinks/ring.c, also for the early return of the wake function there.
+ *    ring/ring.c, also for the early return of the wake function there.
  *  - The end of an owner: its process counts as dead before it closes its
  *    descriptors of the set, and ->flush then forgets, under L, that it was
  *    found alive (owner.c).  So no later pass takes it for alive.
@@ -419,7 +419,7 @@
  * @readers: M+L, once it is there const: who may have events of fds that report
  *	their close, or NULL without such fds; read without a lock
  * @cookies: L: pending waits of io_urings that DEVEPOLL_CANCEL can find; see
- *	faces/uring_cookie.c
+ *	uring/uring_cookie.c
  * @nr_cookies: L: how many these are; read without a lock as a hint
  * @busy: busy polling of network devices
  * @spin: M, once it is there const: how calls look before they sleep, or NULL if

@@ -5,6 +5,7 @@
 
 #include <linux/devepoll.h>
 
+#include "core/has.h"
 #include "core/instance.h"
 
 /**
@@ -46,7 +47,18 @@ static inline struct dep_ring *
 dep_instance_ring(const struct dep_instance *inst)
 {
 	/* Pairs with dep_ring_make(). */
-	return smp_load_acquire(&inst->ring);
+	return DEP_HAS_RING ? smp_load_acquire(&inst->ring) : NULL;
+}
+
+/**
+ * dep_instance_has_ring() - does the program take events without a call?
+ * @inst: the instance; locked, or dep_instance.mtx is held
+ *
+ * Return: true if it may: then the sink has all operations.
+ */
+static inline bool dep_instance_has_ring(const struct dep_instance *inst)
+{
+	return DEP_HAS_RING && inst->ring;
 }
 
 /**

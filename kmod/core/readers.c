@@ -12,6 +12,7 @@
 
 #include "core/compat.h"
 #include "core/limits.h"
+#include "core/pending.h"
 #include "core/readers.h"
 #include "core/relay.h"
 #include "core/waiter.h"
@@ -202,7 +203,8 @@ int dep_readers_make(struct dep_instance *inst)
 		WRITE_ONCE(inst->plain, false);
 		spin_unlock_irq(&inst->lock);
 	}
-	return inst->ring && !readers->sets ? readers_make_sets(readers) : 0;
+	return dep_instance_has_ring(inst) && !readers->sets ?
+		       readers_make_sets(readers) : 0;
 }
 
 /* Takes some readers out; false if there are none. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The word of a ring: what the program has done to it, and the flag in it.
- * Read the banner of sinks/ring.c first.
+ * Read the banner of ring/ring.c first.
  */
 #include <linux/devepoll.h>
 

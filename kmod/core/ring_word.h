@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The word of a ring, as the files of the ring (sinks/ring.c) share it, and the
+ * The word of a ring, as the files of the ring (ring/ring.c) share it, and the
  * post of an event from a wake-up.
  */
 #ifndef DEVEPOLL_RING_WORD_H
@@ -8,6 +8,7 @@
 
 #include <linux/nospec.h>
 
+#include "core/has.h"
 #include "core/instance.h"
 #include "core/item.h"
 
@@ -191,7 +192,7 @@ static __always_inline bool dep_ring_post_first(struct dep_instance *inst,
 	u64 seen = dep_ring_load(ring), expected = ring->expected;
 	bool done;
 
-	if (unlikely((item->mode & modes) != DEP_MODE_TRUST ||
+	if (unlikely(!DEP_HAS_RING || (item->mode & modes) != DEP_MODE_TRUST ||
 		     events & DEP_NEEDS_POLL))
 		return false;
 	if (likely(seen != expected)) {

@@ -4,8 +4,8 @@
 #define DEVEPOLL_COLLECT_H
 
 #include "core/instance.h"
+#include "set/results.h"
 #include "set/waiting.h"
-#include "sinks/results.h"
 
 int dep_collect_try(struct dep_results *results, struct dep_instance *inst,
 		    u32 min, u32 *seen);

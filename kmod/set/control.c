@@ -21,7 +21,6 @@
 #include "set/control.h"
 #include "set/interest.h"
 #include "set/lookup.h"
-#include "sinks/ring.h"
 
 static void interest_replace(struct dep_item *item, u16 events)
 {
@@ -133,7 +132,7 @@ static noinline int interest_end_modify(struct dep_item *item,
 		if (revents & item->events)
 			inst->sink->post(inst, item, revents & item->events);
 		/* Disabled by its event, which is not in the ring any more. */
-		if (unlikely(inst->ring && !item->events))
+		if (unlikely(dep_instance_has_ring(inst) && !item->events))
 			item->revents |= revents;
 		interest_must_poll(item);
 	} else {
@@ -231,8 +230,8 @@ static __always_inline int interest_modify(struct dep_instance *inst,
 	if (!listed)
 		item->must_poll = false;
 	/* Events in the ring have the data of before. */
-	if (unlikely(inst->ring))
-		revents |= dep_ring_withdraw(item);
+	if (unlikely(dep_instance_has_ring(inst)))
+		revents |= inst->sink->withdraw(item);
 	spin_unlock_irq(&inst->lock);
 	/* Pairs with smp_mb() in dep_watch_wake(). */
 	smp_mb();

@@ -21,8 +21,8 @@
 #include "set/last.h"
 #include "set/owner.h"
 #include "set/ready.h"
+#include "set/results.h"
 #include "set/waiting.h"
-#include "sinks/results.h"
 
 /*
  * What taking events returns: how many; that there may be more for a pass; that

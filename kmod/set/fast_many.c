@@ -15,6 +15,7 @@
 #include "core/compat.h"
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/pending.h"
 #include "set/fast_call.h"
 #include "set/fast_item.h"
 #include "set/fast_many.h"
@@ -241,7 +242,7 @@ static __always_inline u64 fast_collect_many(struct dep_instance *inst,
 	if (!fast_begin(inst, files, waiter))
 		return FAST_REST;
 	fast.number = dep_instance_next_pass(inst);
-	if (likely(!inst->ring))
+	if (likely(!dep_instance_has_ring(inst)))
 		fast_run(&fast, files, max);
 	else
 		spin_unlock_irq(&inst->lock);

@@ -137,7 +137,7 @@ static __always_inline u64 fast_take_none(struct dep_instance *inst)
 	__releases(&inst->lock)
 {
 	/* If the list is empty, there may be events in the ring. */
-	bool rest = !list_empty(&inst->ready) || inst->ring;
+	bool rest = !list_empty(&inst->ready) || dep_instance_has_ring(inst);
 
 	spin_unlock_irq(&inst->lock);
 	return rest ? FAST_REST : 0;

@@ -16,13 +16,14 @@
 
 #include "core/compat.h"
 #include "core/item.h"
+#include "core/pending.h"
 #include "set/fast_call.h"
 #include "set/fast_event.h"
 #include "set/fast_item.h"
 #include "set/fast_shared.h"
 #include "set/last.h"
 #include "set/owner.h"
-#include "sinks/results.h"
+#include "set/results.h"
 
 /* Flags of a thread that others wait for, or that may be killed. */
 #define SHARED_STOPS	(_TIF_NEED_RESCHED | _TIF_SIGPENDING)
@@ -145,7 +146,7 @@ static __always_inline u64 shared_collect(struct dep_instance *inst,
 
 	if (!fast_begin(inst, current->files, waiter))
 		return FAST_REST;
-	if (unlikely(inst->ring)) {
+	if (unlikely(dep_instance_has_ring(inst))) {
 		/* A pass begins with what waits there. */
 		spin_unlock_irq(&inst->lock);
 		collected = FAST_REST;

@@ -13,12 +13,13 @@
 #include "core/compat.h"
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/pending.h"
 #include "core/waiter.h"
 #include "set/fast.h"
 #include "set/fast_call.h"
 #include "set/owner.h"
 #include "set/ready.h"
-#include "sinks/results.h"
+#include "set/results.h"
 
 /* Of these modes an item that can be taken here has DEP_MODE_TRUST alone. */
 #define TAKE_MODES (DEP_MODE_TRUST | DEP_MODE_CLOSED | DEP_MODE_STAY | \
@@ -129,7 +130,7 @@ static __always_inline u64 take_collect(struct dep_instance *inst,
 	if (waiter)
 		dep_waiter_came(inst, waiter);
 	/* A pass begins with what waits there. */
-	if (unlikely(inst->ring))
+	if (unlikely(dep_instance_has_ring(inst)))
 		take.stop = TAKE_REST;
 	else
 		take_batch(&take, files);

@@ -162,36 +162,3 @@ void dep_interest_clear(struct dep_instance *inst)
 	interest_clear_closed(inst);
 	dep_host_empty_stash(inst);
 }
-
-/**
- * dep_interest_sift() - change all items, or remove them
- * @inst: the instance
- * @keep: changes an item, with its instance locked, maybe more than once;
- *	returns false if the item is to be removed
- *
- * Context: process, dep_instance.mtx held.
- */
-void dep_interest_sift(struct dep_instance *inst,
-		       bool (*keep)(struct dep_item *item))
-{
-	struct dep_item *first, *item;
-	unsigned int fd = 0;
-
-	lockdep_assert_held(&inst->mtx);
-	do {
-		spin_lock_irq(&inst->lock);
-		first = dep_fdmap_next(&inst->interest, &fd);
-		for (item = first; item && keep(item);
-		     item = dep_item_peer(item))
-			;
-		if (item)
-			dep_item_unhook(item);
-		spin_unlock_irq(&inst->lock);
-		/* The number may have other items. */
-		if (item)
-			dep_item_drop(item, false);
-		else
-			fd++;
-		cond_resched();
-	} while (first);
-}

@@ -25,7 +25,5 @@ void dep_item_drop(struct dep_item *item, bool tell);
 struct dep_item *dep_interest_unhook(struct dep_instance *inst, int fd);
 bool dep_interest_remove(struct dep_instance *inst, int fd);
 void dep_interest_clear(struct dep_instance *inst);
-void dep_interest_sift(struct dep_instance *inst,
-		       bool (*keep)(struct dep_item *item));
 
 #endif /* DEVEPOLL_INTEREST_H */

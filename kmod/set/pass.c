@@ -17,17 +17,16 @@
 
 #include "core/compat.h"
 #include "core/fput.h"
+#include "core/has.h"
+#include "core/holds.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/holds.h"
 #include "set/last.h"
 #include "set/owner.h"
 #include "set/pass.h"
 #include "set/pass_other.h"
-#include "sinks/results.h"
-#include "sinks/ring.h"
-#include "sinks/ring_recall.h"
+#include "set/results.h"
 
 /* Writes a trusted item's events to mapped memory, which can't fail. */
 static __always_inline void pass_tell(struct dep_pass *pass,
@@ -274,6 +273,7 @@ static bool pass_may_post(const struct dep_pass *pass,
 static noinline void pass_post(struct dep_pass *pass)
 {
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
+	const struct dep_sink *sink = pass->inst->sink;
 
 	lockdep_assert_held(&pass->inst->lock);
 	for (ask = pass->asks; ask < end; ask++) {
@@ -281,7 +281,7 @@ static noinline void pass_post(struct dep_pass *pass)
 		if (!ask->revents || ask->kind == ASK_STALE ||
 		    !pass_may_post(pass, ask))
 			continue;
-		if (!dep_ring_put(ask->item, ask->revents)) {
+		if (!sink->put(ask->item, ask->revents)) {
 			/* It comes first the next time, and then the rest. */
 			pass->err = -ENOSPC;
 			continue;
@@ -289,13 +289,13 @@ static noinline void pass_post(struct dep_pass *pass)
 		/* Counted when the program is seen to have taken it. */
 		ask->sent = true;
 		if (ask->kind == ASK_CLOSED) {
-			dep_ring_put_closed(ask->item);
+			sink->put_closed(ask->item);
 			/* The pass does not free it. */
 			ask->kind = ASK_TOLD;
 		}
 	}
 	/* What is left on the list, which may be long, need not be polled. */
-	if (dep_ring_look(pass->inst) && dep_ring_is_full(pass->inst))
+	if (sink->is_full(pass->inst))
 		pass->over = true;
 }
 
@@ -366,7 +366,7 @@ void dep_pass_run(struct dep_pass *pass, u32 enough)
 		if (!pass->over)
 			cond_resched();
 		spin_lock_irq(&inst->lock);
-		if (pass->results &&
+		if (DEP_HAS_RING && pass->results &&
 		    unlikely(pass->results->layout == DEP_LAYOUT_RING))
 			pass_post(pass);
 		if (pass_settle(pass))

@@ -8,13 +8,13 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/holds.h"
 #include "core/host.h"
 #include "core/item.h"
-#include "core/holds.h"
 #include "core/trace.h"
 #include "set/interest.h"
 #include "set/pass_other.h"
-#include "sinks/results.h"
+#include "set/results.h"
 
 /**
  * dep_pass_put_back() - put an item back on the ready list

@@ -14,18 +14,17 @@
 #include <linux/sched/signal.h>
 
 #include "core/compat.h"
+#include "core/holds.h"
 #include "core/item.h"
 #include "core/nest.h"
 #include "core/pending.h"
-#include "core/holds.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "files/waitqueue.h"
 #include "set/last.h"
 #include "set/pass.h"
 #include "set/ready.h"
-#include "sinks/results.h"
-#include "sinks/ring_recall.h"
+#include "set/results.h"
 
 static void ready_post(struct dep_instance *inst, struct dep_item *item,
 		       u16 events)
@@ -84,8 +83,8 @@ static void ready_end(struct dep_instance *inst)
 	 */
 	if (dep_instance_lacks_room(inst) && inst->nr_waiters)
 		dep_instance_wake(inst);
-	if (unlikely(inst->ring))
-		dep_ring_end_pass(inst);
+	if (unlikely(dep_instance_has_ring(inst)))
+		inst->sink->end_pass(inst);
 	/* Pairs with the acquire there: the events are seen posted. */
 	smp_store_release(&inst->ask_seq, inst->ask_seq + 1);
 	spin_unlock_irq(&inst->lock);
@@ -164,8 +163,8 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	ready_begin(inst);
 	if (results->waiter)
 		dep_waiter_came(inst, results->waiter);
-	if (unlikely(inst->ring))
-		dep_ring_begin_pass(inst, results->layout == DEP_LAYOUT_RING);
+	if (unlikely(dep_instance_has_ring(inst)))
+		inst->sink->begin_pass(inst, results->layout == DEP_LAYOUT_RING);
 	if (unlikely(inst->readers) && results->layout != DEP_LAYOUT_RING)
 		dep_reader_begins(inst);
 	pass.number = results->pass;
@@ -255,8 +254,8 @@ u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 	if (mutex_lock_killable(&inst->mtx))
 		return 0;
 	ready_begin(inst);
-	if (unlikely(inst->ring))
-		dep_ring_begin_pass(inst, false);
+	if (unlikely(dep_instance_has_ring(inst)))
+		inst->sink->begin_pass(inst, false);
 	pass.number = dep_instance_next_pass(inst);
 	results->counted = pass.number;
 	dep_pass_run(&pass, enough);

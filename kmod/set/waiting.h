@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Waiting for events, and whose turn it is to take them. */
+/* Waiting for events. */
 #ifndef DEVEPOLL_WAITING_H
 #define DEVEPOLL_WAITING_H
 
@@ -12,7 +12,7 @@
 #include "core/instance.h"
 #include "core/waiter.h"
 #include "set/ready.h"
-#include "sinks/results.h"
+#include "set/results.h"
 
 /**
  * struct dep_waiting - one call that waits for events
@@ -33,33 +33,6 @@ struct dep_waiting {
 	bool only_waits;
 	ktime_t deadline;
 };
-
-/**
- * dep_waiting_at_once() - may there be events that can be taken at once?
- * @inst: the instance; not locked, so the answer is a hint
- *
- * Return: true if events are pending and no file has to be polled first.
- */
-static inline bool dep_waiting_at_once(const struct dep_instance *inst)
-{
-	return READ_ONCE(inst->pending) &&
-	       READ_ONCE(inst->ready.next) == &inst->ready;
-}
-
-/**
- * dep_waiting_in_vain() - would a call that does not wait find nothing?
- * @inst: the instance; not locked: an event of this moment is the next call's
- * @turn: the turn in which the call began
- *
- * Return: true if nothing is pending, no file has to be polled or is being
- * polled, and the turn is known to be open.
- */
-static inline bool dep_waiting_in_vain(const struct dep_instance *inst,
-				       u64 turn)
-{
-	return !dep_ready_may_ask(inst) && !READ_ONCE(inst->pending) &&
-	       READ_ONCE(inst->turns.open) == turn;
-}
 
 void dep_waiting_leave_namespace(struct dep_waiting *waiting,
 				 const struct timespec64 *offset);
@@ -117,7 +90,6 @@ static inline bool dep_waiting_expired(const struct dep_waiting *waiting)
 void dep_waiting_sleep(const struct dep_waiting *waiting,
 		       struct dep_instance *inst,
 		       const struct dep_waiter *waiter, bool blocked);
-int dep_waiting_wait(struct dep_waiting *waiting, struct dep_instance *inst);
 void dep_waiting_pass(struct dep_instance *inst);
 void dep_waiting_wake_all(struct dep_instance *inst);
 

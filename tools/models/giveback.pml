@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Slot sets as readers (kmod/core/holds.c, kmod/sinks/ring.c): the last event
+ * Slot sets as readers (kmod/core/holds.c, kmod/ring/ring.c): the last event
  * of a closed fd is handed out when no consumer of the ring can have an earlier
  * one in use, and it is handed out.  ring.pml has the exchange itself, and
  * reader.pml the threads that wait by a call.

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The classic face: write(), EP_ALLOC, EP_POLL, EP_FREE and EP_ISPOLLED as in
+ * 2001.  Documentation/differences.rst lists the differences and their reasons.
+ */
+#include <linux/file.h>
+#include <linux/pagemap.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
+
+#include "classic/classic.h"
+#include "classic/pages.h"
+#include "classic/turnwait.h"
+#include "core/compat.h"
+#include "core/events.h"
+#include "core/face.h"
+#include "core/instance.h"
+#include "core/limits.h"
+#include "core/nest.h"
+#include "epoll/request.h"
+#include "set/control.h"
+#include "set/interest.h"
+#include "set/lookup.h"
+
+static_assert(sizeof(struct pollfd) == 8);
+static_assert(sizeof(struct evpoll) == 16);
+static_assert(offsetof(struct evpoll, ep_resoff) == 8);
+static_assert(sizeof(struct evpoll32) == 8);
+static_assert(offsetof(struct evpoll32, ep_resoff) == 4);
+static_assert(sizeof(struct evpoll_packed) == 12);
+static_assert(offsetof(struct evpoll_packed, ep_resoff) == 4);
+static_assert(EP_ALLOC == 0x80045001);
+static_assert(EP_POLL == 0xC0105002);
+static_assert(EP_POLL32 == 0xC0085002);
+static_assert(EP_POLL_PACKED == 0xC00C5002);
+static_assert(EP_FREE == 0x5003);
+static_assert(EP_ISPOLLED == 0xC0085004);
+
+/* Is the number open at all?  An O_PATH file is, though it can't be polled. */
+static bool fd_is_open(int fd)
+{
+	struct file *file = fget_raw(fd);
+
+	if (!file)
+		return false;
+	fput(file);
+	return true;
+}
+
+/* Returns true if the entry took effect. */
+static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
+{
+	u16 events = entry->events;
+	int err = -EBADF;
+
+	if (!(events & POLLREMOVE)) {
+		/* Signals report errors as F_SETSIG does, asked for or not. */
+		if (inst->onesig)
+			events |= DEP_EVENTS_ALWAYS;
+		err = dep_interest_set(inst, entry->fd, events);
+		if (err != -EBADF)
+			return !err;
+	}
+	/*
+	 * Removed, or not open, which means the same.  A number that is not in
+	 * the set counts too: its item went when its file was closed.
+	 */
+	dep_interest_remove(inst, entry->fd);
+	return entry->events & POLLREMOVE || !fd_is_open(entry->fd);
+}
+
+static ssize_t classic_write(struct file *file, const char __user *buf,
+			     size_t count, loff_t *pos)
+{
+	struct dep_instance *inst = file->private_data;
+	struct pollfd batch[DEP_WRITE_BATCH] __aligned(8) __uninitialized;
+	ssize_t done = 0;
+	size_t i, size;
+
+	if (count % sizeof(struct pollfd))
+		return -EINVAL;
+	if (READ_ONCE(inst->settled))
+		return -EBUSY;
+	/* All or nothing, as far as one can tell beforehand. */
+	if (count > sizeof(batch) && fault_in_readable(buf, count))
+		return -EFAULT;
+
+	while (count) {
+		size = min(count, sizeof(batch));
+		/* Before mtx: nothing may wait for mmap_lock under it. */
+		if (dep_words_from_user((u64 *)batch, size, buf, size))
+			return -EFAULT;
+		if (mutex_lock_killable(&inst->mtx))
+			return done ? done : -EINTR;
+		/* The extended interface may have taken the set just now. */
+		for (i = 0; i < size / sizeof(struct pollfd) &&
+		     !inst->extended; i++) {
+			if (classic_apply(inst, &batch[i]))
+				done += sizeof(struct pollfd);
+		}
+		mutex_unlock(&inst->mtx);
+		buf += size;
+		count -= size;
+		if (!count || fatal_signal_pending(current))
+			break;
+		cond_resched();
+	}
+	return done;
+}
+
+static long classic_alloc(struct dep_instance *inst, int nr)
+{
+	long err;
+
+	if (nr < 1 || nr > dep_max_fds)
+		return -EINVAL;
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = inst->extended || inst->onesig ? -EBUSY :
+	      dep_pages_alloc(inst, nr);
+	if (!err)
+		WRITE_ONCE(inst->classic, true);
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+static long classic_free(struct dep_instance *inst)
+{
+	long err;
+
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = inst->extended || inst->onesig ? -EBUSY : dep_pages_retire(inst);
+	if (!err) {
+		dep_interest_clear(inst);
+		dep_pages_free(inst);
+	}
+	mutex_unlock(&inst->mtx);
+	if (!err)
+		dep_waiting_wake_all(inst);
+	return err;
+}
+
+/* Called before the events are taken, so that a fault loses none. */
+static int classic_tell(void __user *resoff, size_t size, unsigned long offset)
+{
+	if (size == sizeof(u32))
+		return put_user(offset, (u32 __user *)resoff);
+	return put_user(offset, (u64 __user *)resoff);
+}
+
+/* Writes where the events will be, and takes them; 0 if they are gone. */
+static __always_inline long classic_take(struct dep_instance *inst, u64 turn,
+					 void __user *resoff, size_t size)
+{
+	unsigned long offset = dep_pages_offset(inst);
+
+	if (classic_tell(resoff, size, offset))
+		return -EFAULT;
+	return dep_pages_take(inst, turn, offset);
+}
+
+static noinline long classic_wait(struct dep_instance *inst, u64 turn,
+				  int timeout_ms, void __user *resoff,
+				  size_t size)
+{
+	struct dep_waiting waiting = {
+		.turn = turn,
+		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
+	};
+	long ret;
+
+	do {
+		ret = dep_turn_wait(&waiting, inst);
+		if (ret <= 0)
+			break;
+		/* Events in pages that nobody can read would be lost. */
+		ret = -EINVAL;
+		if (!atomic_read(&inst->mappings))
+			break;
+		ret = classic_take(inst, turn, resoff, size);
+	} while (!ret);
+
+	if (ret <= 0)
+		dep_waiting_pass(inst);
+	return ret;
+}
+
+/* Takes events that are there; or they are gone, and it waits. */
+static noinline long classic_take_or_wait(struct dep_instance *inst, u64 turn,
+					  int timeout_ms, void __user *resoff,
+					  size_t size)
+{
+	long ret = classic_take(inst, turn, resoff, size);
+
+	if (likely(ret > 0))
+		return ret;
+	return classic_wait(inst, turn, timeout_ms, resoff, size);
+}
+
+/* Why can this set not be waited on? */
+static noinline long classic_refuse(const struct dep_instance *inst)
+{
+	if (dep_classic_face.refused)
+		return -ENOTTY;
+	return READ_ONCE(inst->settled) || READ_ONCE(inst->onesig) ?
+	       -EBUSY : -EINVAL;
+}
+
+/* As get_user(), without a call. */
+static __always_inline bool classic_read(int *to, const int __user *from)
+{
+	if (!user_read_access_begin(from, sizeof(*from)))
+		return false;
+	unsafe_get_user(*to, from, efault);
+	user_read_access_end();
+	return true;
+
+efault:
+	user_read_access_end();
+	return false;
+}
+
+/* The caller's layout places @resoff, of @size bytes, and @timeout. */
+static __always_inline long classic_poll(struct dep_instance *inst,
+					 int __user *timeout,
+					 void __user *resoff, size_t size)
+{
+	u64 turn = READ_ONCE(inst->turns.now);
+	int timeout_ms;
+
+	if (!classic_read(&timeout_ms, timeout))
+		return -EFAULT;
+	if (unlikely(!atomic_read(&inst->mappings)))
+		return classic_refuse(inst);
+	if (dep_turn_at_once(inst))
+		return classic_take_or_wait(inst, turn, timeout_ms, resoff,
+					    size);
+	if (!timeout_ms && dep_turn_in_vain(inst, turn))
+		return 0;
+	return classic_wait(inst, turn, timeout_ms, resoff, size);
+}
+
+static noinline long classic_ispolled(struct dep_instance *inst,
+				      struct pollfd __user *arg)
+{
+	struct pollfd entry;
+	u16 events;
+	u64 data;
+
+	if (READ_ONCE(inst->settled))
+		return -EBUSY;
+	if (copy_from_user(&entry, arg, sizeof(entry)))
+		return -EFAULT;
+	if (!dep_interest_query(inst, entry.fd, &events, &data))
+		return 0;
+	entry.events = events;
+	entry.revents = 0;
+	return copy_to_user(arg, &entry, sizeof(entry)) ? -EFAULT : 1;
+}
+
+/* One request, three layouts. */
+#define CLASSIC_POLL(inst, layout, arg)					\
+	classic_poll(inst, &((struct layout __user *)(arg))->ep_timeout,\
+		     &((struct layout __user *)(arg))->ep_resoff,	\
+		     sizeof(((struct layout *)NULL)->ep_resoff))
+
+/**
+ * dep_classic_poll() - EP_POLL in the layout of a 64-bit program
+ * @inst: the instance
+ * @arg: address of a struct evpoll
+ *
+ * Context: process; sleeps.
+ * Return: see linux/devepoll.h.
+ */
+long dep_classic_poll(struct dep_instance *inst, unsigned long arg)
+{
+	return CLASSIC_POLL(inst, evpoll, arg);
+}
+
+/* The other layouts. */
+static noinline long classic_poll_other(struct dep_instance *inst,
+					unsigned int cmd, unsigned long arg)
+{
+	if (cmd == EP_POLL32)
+		return CLASSIC_POLL(inst, evpoll32, arg);
+	return CLASSIC_POLL(inst, evpoll_packed, arg);
+}
+
+/* The size of a request tells the layout of its argument. */
+static long classic_ioctl(struct file *file, unsigned int cmd,
+			  unsigned long arg)
+{
+	struct dep_instance *inst = file->private_data;
+
+	switch (cmd) {
+	case EP_POLL:
+		return dep_classic_poll(inst, arg);
+	case EP_POLL32:
+	case EP_POLL_PACKED:
+		return classic_poll_other(inst, cmd, arg);
+	case EP_ALLOC:
+		return classic_alloc(inst, arg);
+	case EP_FREE:
+		return classic_free(inst);
+	case EP_ISPOLLED:
+		return classic_ispolled(inst, (struct pollfd __user *)arg);
+	}
+	return -ENOTTY;
+}
+
+static fmode_t classic_mode(unsigned int cmd)
+{
+	switch (cmd) {
+	case EP_ALLOC:
+	case EP_FREE:
+		return FMODE_WRITE;
+	case EP_ISPOLLED:
+		return FMODE_READ;
+	}
+	/* In one of its layouts. */
+	return dep_request_is(cmd, EP_POLL) ? FMODE_READ : 0;
+}
+
+/* At any offset that no other interface has. */
+static int classic_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	if (dep_instance_kind(file) == DEP_FILE_AS_EPOLL)
+		return -ENODEV;
+	return dep_pages_map(file->private_data, vma);
+}
+
+static void classic_free_pages(struct dep_instance *inst)
+{
+	mutex_lock(&inst->mtx);
+	dep_pages_free(inst);
+	mutex_unlock(&inst->mtx);
+}
+
+static const char *classic_describe(const struct dep_instance *inst)
+{
+	/* Or a set that no interface has yet. */
+	return READ_ONCE(inst->extended) ? NULL : "2001";
+}
+
+struct dep_face dep_classic_face __ro_after_init = {
+	.name = "classic",
+	.mode = classic_mode,
+	.ioctl = classic_ioctl,
+	.write = classic_write,
+	.mmap = classic_mmap,
+	.free = classic_free_pages,
+	.describe = classic_describe,
+};

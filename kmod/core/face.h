@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An interface beside epoll's calls and the extended one: a table of what it
+ * does.  The core names none of them; Kbuild lists those of a build, and the
+ * parameter "interfaces" those that may be used.
+ */
+#ifndef DEVEPOLL_FACE_H
+#define DEVEPOLL_FACE_H
+
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/types.h>
+
+/* Room for the names of all interfaces, bytes. */
+#define DEP_FACE_NAMES	64
+
+struct dep_instance;
+struct io_uring_cmd;
+
+/**
+ * struct dep_face - an interface that a build can leave out
+ * @name: how Kbuild and the parameter call it
+ * @features: its bits of DEVEPOLL_FEATURES
+ * @refused: the parameter does not name it: nobody can use it
+ * @init: called when the module is loaded, before a node exists; NULL if there
+ *	is nothing to do.  Returns 0 or an error, and then the loading fails
+ * @exit: undoes it, when no node exists any more; NULL if there is nothing
+ * @mode: the mode of an open that a request of /dev/epoll needs; 0 if it is not
+ *	one of this interface
+ * @ioctl: makes a request of /dev/epoll; -ENOTTY if it is not one of this
+ *	interface.  NULL if there is none
+ * @write: write(2) on /dev/epoll, or NULL
+ * @uring_cmd: a command of an io_uring on /dev/epoll, or NULL
+ * @mmap: maps memory of /dev/epoll; -ENODEV if the offset is not one of this
+ *	interface.  NULL if there is none
+ * @stop: ends what the interface does for a set that has no items any more, and
+ *	that nobody else can reach; NULL if there is nothing
+ * @free: frees what it has made for the set, which no relay serves any more;
+ *	NULL if there is nothing
+ * @describe: what /proc/PID/fdinfo calls a set of this interface; NULL if the
+ *	set is not one.  NULL if no set is
+ * @node: a node of its own, or NULL.  Its opens are sets; what ends, polls and
+ *	describes a set is added to its operations
+ */
+struct dep_face {
+	const char *name;
+	u64 features;
+	bool refused;
+	int (*init)(void);
+	void (*exit)(void);
+	fmode_t (*mode)(unsigned int cmd);
+	long (*ioctl)(struct file *file, unsigned int cmd, unsigned long arg);
+	ssize_t (*write)(struct file *file, const char __user *buf,
+			 size_t count, loff_t *pos);
+	int (*uring_cmd)(struct io_uring_cmd *cmd, unsigned int flags);
+	int (*mmap)(struct file *file, struct vm_area_struct *vma);
+	void (*stop)(struct dep_instance *inst);
+	void (*free)(struct dep_instance *inst);
+	const char *(*describe)(const struct dep_instance *inst);
+	const struct miscdevice *node;
+};
+
+/* Those of this build that are not refused, up to a NULL. */
+extern struct dep_face *dep_faces[];
+
+/**
+ * dep_face_for_each() - all interfaces that may be used
+ * @face: struct dep_face *
+ *
+ * They are fixed when the module is loaded.
+ */
+#define dep_face_for_each(face)						\
+	for (struct dep_face **_at = dep_faces; ((face) = *_at); _at++)
+
+int __init dep_face_choose(const char *names);
+int __init dep_face_init(void);
+void dep_face_exit(void);
+void __init dep_face_names(char *names, size_t size);
+
+#endif /* DEVEPOLL_FACE_H */

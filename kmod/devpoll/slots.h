@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory for the results of a set of /dev/poll. */
+#ifndef DEVEPOLL_SLOTS_H
+#define DEVEPOLL_SLOTS_H
+
+#include "core/instance.h"
+#include "set/results.h"
+
+struct vm_area_struct;
+
+int dep_slots_alloc(struct dep_instance *inst, u32 slots);
+int dep_slots_retire(struct dep_instance *inst);
+int dep_slots_map(struct dep_instance *inst, struct vm_area_struct *vma);
+
+/**
+ * dep_slots_pin() - let a call of /dev/poll write to the memory
+ * @inst: the instance
+ * @results: the results of the call; told where they go and how many fit
+ *
+ * The call counts as a mapping until dep_slots_unpin(), so the memory stays.
+ *
+ * Return: false if the memory is not mapped.
+ */
+static inline bool dep_slots_pin(struct dep_instance *inst,
+				struct dep_results *results)
+{
+	if (!atomic_inc_not_zero(&inst->mappings))
+		return false;
+	results->kernel = inst->area.base;
+	results->max = min(results->max, inst->area.slots);
+	return true;
+}
+
+/**
+ * dep_slots_are_used() - is the memory mapped, or does a call write to it?
+ * @inst: the instance; dep_instance.map_lock is held
+ *
+ * Return: true if either is so.
+ */
+static inline bool dep_slots_are_used(struct dep_instance *inst)
+{
+	return atomic_read_acquire(&inst->mappings);
+}
+
+/**
+ * dep_slots_unpin() - end what dep_slots_pin() began
+ * @inst: the instance
+ */
+static inline void dep_slots_unpin(struct dep_instance *inst)
+{
+	/* Pairs with dep_slots_are_used(). */
+	(void)atomic_dec_return_release(&inst->mappings);
+}
+
+#endif /* DEVEPOLL_SLOTS_H */

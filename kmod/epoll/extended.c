@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The extended face: DEVEPOLL_CTL, DEVEPOLL_WAIT and DEVEPOLL_TAKE.
+ */
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
+
+#include "core/compat.h"
+#include "core/holds.h"
+#include "core/instance.h"
+#include "core/item.h"
+#include "core/stats.h"
+#include "epoll/bind.h"
+#include "epoll/changes.h"
+#include "epoll/extended.h"
+#include "epoll/reader.h"
+#include "epoll/request.h"
+#include "epoll/sigmask.h"
+#include "set/area.h"
+#include "set/collect.h"
+#include "set/fast.h"
+#include "set/results.h"
+#include "set/waiting.h"
+
+static_assert(sizeof(struct devepoll_change) == 24);
+static_assert(offsetof(struct devepoll_change, fd) == 4);
+static_assert(offsetof(struct devepoll_change, result) == 12);
+static_assert(offsetof(struct devepoll_change, data) == 16);
+static_assert(sizeof(struct devepoll_ctl) == 24);
+static_assert(sizeof(struct devepoll_event) == 16);
+static_assert(sizeof(struct devepoll_wait_args) == 64);
+static_assert(offsetof(struct devepoll_wait_args, changes) == 40);
+static_assert(sizeof(struct devepoll_stats) == 80);
+static_assert(DEVEPOLL_CTL == 0xC0185010);
+static_assert(DEVEPOLL_WAIT == 0xC0405011);
+static_assert(DEVEPOLL_STATS == 0x80505012);
+static_assert(DEVEPOLL_EPOLL_WAIT == 0x5020);
+static_assert(DEVEPOLL_TAKE == 0x5024);
+static_assert(DEP_MODE_TELL_CLOSED == DEVEPOLL_TELL_CLOSED);
+static_assert(DEP_MODE_TRUST == DEVEPOLL_TRUST);
+
+static long extended_ctl(struct dep_instance *inst, void __user *arg,
+			 size_t size)
+{
+	struct devepoll_ctl __user *user = arg;
+	struct dep_changes changes;
+	struct devepoll_ctl ctl;
+	long err;
+
+	if (size < sizeof(ctl))
+		return -ENOTTY;
+	err = dep_words_from_user((u64 *)&ctl, sizeof(ctl), arg, size);
+	if (err)
+		return err;
+	if (ctl.flags & ~DEVEPOLL_NO_RESULTS)
+		return -EINVAL;
+	changes = (struct dep_changes) {
+		.address = ctl.changes,
+		.nr = ctl.nr,
+		.size = ctl.change_size,
+		.signals = true,
+		.read_only = ctl.flags,
+	};
+	err = dep_changes_check_array(&changes);
+	if (!err && dep_bind_is_classic(inst))
+		err = -EBUSY;
+	/* Written in advance, so that no fault can come after the changes. */
+	if (!err && !changes.read_only)
+		err = put_user(0, &user->nr_failed);
+	if (!err)
+		err = dep_changes_apply(inst, &changes);
+	if (err)
+		return err;
+	if (changes.failed && !changes.read_only &&
+	    put_user(changes.failed, &user->nr_failed))
+		return -EFAULT;
+	return changes.tried;
+}
+
+static int wait_results(struct dep_instance *inst,
+			const struct devepoll_wait_args *args,
+			struct dep_results *results)
+{
+	size_t size;
+
+	/* The call is not cleared before: other members become zero. */
+	*results = (struct dep_results) {
+		.user = u64_to_user_ptr(args->events),
+		.layout = args->flags & DEVEPOLL_WAIT_EPOLL ?
+			  DEP_LAYOUT_EPOLL : DEP_LAYOUT_EVENT,
+		.max = args->max_events,
+	};
+	if (args->flags & DEVEPOLL_WAIT_MAPPED) {
+		results->kernel = dep_area_find(inst, args->events,
+						args->max_events);
+		return results->kernel ? 0 : -EINVAL;
+	}
+	size = results->max * dep_layout_size(results->layout);
+	return access_ok(results->user, size) ? 0 : -EFAULT;
+}
+
+static int wait_check(const struct devepoll_wait_args *args)
+{
+	u32 flags = args->flags;
+
+	if (flags & ~(DEVEPOLL_WAIT_ABSTIME | DEVEPOLL_WAIT_EPOLL |
+		      DEVEPOLL_WAIT_MAPPED) ||
+	    (flags & DEVEPOLL_WAIT_EPOLL && flags & DEVEPOLL_WAIT_MAPPED))
+		return -EINVAL;
+	if (!args->max_events || args->max_events > DEVEPOLL_MAX_EVENTS ||
+	    args->min_events > args->max_events)
+		return -EINVAL;
+	/* Members without a meaning may get one in a later kernel. */
+	if (!args->nr_changes && (args->changes || args->change_size))
+		return -EINVAL;
+	return 0;
+}
+
+static int wait_sigset(const struct devepoll_wait_args *args,
+		       struct dep_wait_call *call)
+{
+	call->masked = args->sigmask;
+	if (!call->masked)
+		return args->sigsetsize ? -EINVAL : 0;
+	/* An io_uring worker has no signals to be masked. */
+	if (args->sigsetsize != sizeof(call->sigset) ||
+	    current->flags & (PF_IO_WORKER | PF_KTHREAD))
+		return -EINVAL;
+	return copy_from_user(&call->sigset, u64_to_user_ptr(args->sigmask),
+			      sizeof(call->sigset)) ? -EFAULT : 0;
+}
+
+/* Makes the changes of a wait; sets @all to whether all took effect. */
+static int wait_change(struct dep_instance *inst,
+		       const struct devepoll_wait_args *args,
+		       struct devepoll_wait_args __user *user, bool *all)
+{
+	struct dep_changes changes = {
+		.address = args->changes,
+		.nr = args->nr_changes,
+		.size = args->change_size,
+	};
+	int err;
+
+	err = dep_changes_check_array(&changes);
+	if (err)
+		return err;
+	if (dep_bind_is_classic(inst) || READ_ONCE(inst->onesig))
+		return -EBUSY;
+	/* Written in advance: see extended_ctl(). */
+	if (put_user(0, &user->nr_tried) || put_user(0, &user->nr_failed))
+		return -EFAULT;
+	err = dep_changes_apply(inst, &changes);
+	if (err)
+		return err;
+	if (put_user(changes.tried, &user->nr_tried) ||
+	    put_user(changes.failed, &user->nr_failed))
+		return -EFAULT;
+	*all = changes.tried == changes.nr && !changes.failed;
+	return 0;
+}
+
+/**
+ * dep_extended_prepare() - read and check a DEVEPOLL_WAIT
+ * @file: the set, open for reading
+ * @cmd: the request
+ * @arg: the argument's address
+ * @call: out: the call, ready for dep_extended_change()
+ *
+ * A call that is refused here has changed nothing.
+ *
+ * Context: process; sleeps.
+ * Return: 0, or an error of the request, see linux/devepoll.h.
+ */
+int dep_extended_prepare(struct file *file, unsigned int cmd,
+			 unsigned long arg, struct dep_wait_call *call)
+{
+	struct dep_instance *inst = file->private_data;
+	struct devepoll_wait_args *args = &call->args;
+	int ret;
+
+	call->user = (void __user *)arg;
+	if (_IOC_SIZE(cmd) < sizeof(*args))
+		return -ENOTTY;
+	ret = dep_words_from_user((u64 *)args, sizeof(*args), call->user,
+				  _IOC_SIZE(cmd));
+	if (!ret)
+		ret = wait_check(args);
+	if (!ret && args->nr_changes && !(file->f_mode & FMODE_WRITE))
+		ret = -EBADF;
+	if (!ret)
+		ret = wait_results(inst, args, &call->results);
+	if (!ret)
+		ret = wait_sigset(args, call);
+	if (!ret && unlikely(!(file->f_mode & FMODE_WRITE)))
+		ret = dep_reader_begin(file, &call->results);
+	call->waiting = (struct dep_waiting) {
+		.min = args->min_events,
+		.timeout = args->timeout,
+	};
+	if (unlikely(args->flags & DEVEPOLL_WAIT_ABSTIME))
+		dep_waiting_set_absolute(&call->waiting);
+	return ret;
+}
+
+/**
+ * dep_extended_change() - make the changes of a DEVEPOLL_WAIT
+ * @inst: the instance
+ * @call: the call
+ *
+ * From here on the set is one of the extended interface, unless this fails.
+ *
+ * Context: process; sleeps.
+ * Return: 0, or an error of the request, see linux/devepoll.h.
+ */
+int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
+{
+	bool all;
+	int err;
+
+	if (likely(!call->args.nr_changes))
+		return dep_bind_for_wait(inst);
+	err = wait_change(inst, &call->args, call->user, &all);
+	if (err)
+		return err;
+	/* The caller must learn of a failed change at once. */
+	if (!all)
+		call->waiting = (struct dep_waiting) {};
+	return dep_bind_for_wait(inst);
+}
+
+/**
+ * dep_extended_change_all() - make the changes of a multishot wait, or fail
+ * @inst: the instance
+ * @call: the call
+ *
+ * As dep_extended_change(), but a change that fails is an error of the call.
+ * So if none took effect, the set still belongs to no interface.
+ *
+ * Context: process; sleeps.
+ * Return: as dep_extended_change();
+ * -ECANCELED: not all took effect.
+ */
+int dep_extended_change_all(struct dep_instance *inst,
+			    struct dep_wait_call *call)
+{
+	bool all = true;
+	int err = 0;
+
+	if (call->args.nr_changes)
+		err = wait_change(inst, &call->args, call->user, &all);
+	if (err)
+		return err;
+	return all ? dep_bind_for_wait(inst) : -ECANCELED;
+}
+
+/**
+ * dep_extended_refuse() - end a wait that dep_extended_change() has begun
+ * @inst: the instance
+ *
+ * The caller came back for events, and so may have listed some that were held
+ * back because of it: they are another waiter's.
+ *
+ * Context: process.
+ * Return: -EOPNOTSUPP.
+ */
+int dep_extended_refuse(struct dep_instance *inst)
+{
+	dep_waiting_pass(inst);
+	return -EOPNOTSUPP;
+}
+
+static long extended_wait(struct file *file, unsigned int cmd,
+			  unsigned long arg)
+{
+	struct dep_instance *inst = file->private_data;
+	struct dep_wait_call call __uninitialized;
+	int ret;
+
+	ret = dep_extended_prepare(file, cmd, arg, &call);
+	if (!ret)
+		ret = dep_extended_change(inst, &call);
+	if (ret)
+		return ret;
+	if (!call.masked)
+		return dep_collect_wait(&call.waiting, inst, &call.results);
+	dep_sigmask_begin(&call.sigset);
+	ret = dep_collect_wait(&call.waiting, inst, &call.results);
+	dep_sigmask_end(ret);
+	return ret;
+}
+
+/* The first use of a set, or fds report their close. */
+static noinline int take_unsettled(struct dep_instance *inst,
+				   struct devepoll_event *to, u32 max,
+				   int timeout_ms)
+{
+	int err = dep_bind_for_wait(inst);
+
+	return err ?: dep_fast_take(inst, to, max, timeout_ms);
+}
+
+/**
+ * dep_extended_take() - DEVEPOLL_TAKE
+ * @file: the set
+ * @offset: where the events go in the mapping, in bytes
+ * @length: a value of DEVEPOLL_EPOLL_WAIT_LEN()
+ *
+ * Context: process; sleeps.
+ * Return: see linux/devepoll.h.
+ */
+int dep_extended_take(struct file *file, u64 offset, u64 length)
+{
+	struct dep_instance *inst = file->private_data;
+	u32 max = length >> 32;
+	struct devepoll_event *to;
+
+	if (unlikely(!(file->f_mode & FMODE_READ)))
+		return -EBADF;
+	if (unlikely(!max || max > DEVEPOLL_MAX_EVENTS))
+		return -EINVAL;
+	to = dep_area_find(inst, offset, max);
+	if (unlikely(!to))
+		return -EINVAL;
+	if (unlikely(!dep_bind_is_plain(inst)))
+		return take_unsettled(inst, to, max, (int)length);
+	return dep_fast_take(inst, to, max, (int)length);
+}
+
+static long extended_step_back(struct dep_instance *inst)
+{
+	if (dep_bind_is_classic(inst))
+		return -EBUSY;
+	dep_reader_steps_back(inst);
+	return 0;
+}
+
+/**
+ * dep_extended_ioctl() - the requests of the extended interface
+ * @file: the set, open as dep_access_allows() requires
+ * @cmd: the request; its size is the argument's size as the program knows it
+ * @arg: the argument's address
+ *
+ * Context: process; sleeps.
+ * Return: see linux/devepoll.h for each request;
+ * -ENOTTY: no such request.
+ */
+long dep_extended_ioctl(struct file *file, unsigned int cmd,
+			unsigned long arg)
+{
+	struct dep_instance *inst = file->private_data;
+	void __user *user = (void __user *)arg;
+	size_t size = _IOC_SIZE(cmd);
+
+	if (dep_request_is(cmd, DEVEPOLL_WAIT))
+		return extended_wait(file, cmd, arg);
+	if (dep_request_is(cmd, DEVEPOLL_CTL))
+		return extended_ctl(inst, user, size);
+	if (cmd == DEVEPOLL_STEP_BACK)
+		return extended_step_back(inst);
+	if (dep_request_is(cmd, DEVEPOLL_STATS))
+		return dep_stats_get(inst, user, size);
+	return -ENOTTY;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The requests of the ring: DEVEPOLL_RING, DEVEPOLL_RING_WAIT, and those of
+ * whoever maps it later, DEVEPOLL_RING_INFO and DEVEPOLL_RING_RECLAIM.
+ */
+#include <linux/bitmap.h>
+#include <linux/fs.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <linux/devepoll.h>
+
+#include "core/compat.h"
+#include "core/face.h"
+#include "core/holds.h"
+#include "core/instance.h"
+#include "core/pending.h"
+#include "core/readers.h"
+#include "epoll/bind.h"
+#include "epoll/request.h"
+#include "epoll/sigmask.h"
+#include "ring/ring.h"
+#include "ring/ring_ioctl.h"
+#include "ring/ring_memory.h"
+#include "ring/ringwait.h"
+#include "set/waiting.h"
+
+static_assert(sizeof(struct devepoll_ring) == 16);
+static_assert(offsetof(struct devepoll_ring, flags) == 8);
+static_assert(sizeof(struct devepoll_ring_wait_args) == 32);
+static_assert(offsetof(struct devepoll_ring_wait_args, min_events) == 24);
+static_assert(sizeof(struct devepoll_ring_info) == 32);
+static_assert(offsetof(struct devepoll_ring_info, page_size) == 16);
+static_assert(sizeof(struct devepoll_ring_reclaim) == 24);
+static_assert(offsetof(struct devepoll_ring_reclaim, set) == 16);
+static_assert(sizeof(struct devepoll_ring_page) == 256);
+static_assert(offsetof(struct devepoll_ring_page, ask) == 64);
+static_assert(DEVEPOLL_RING == 0x40105016);
+static_assert(DEVEPOLL_RING_WAIT == 0x40205017);
+static_assert(DEVEPOLL_RING_INFO == 0x80205018);
+static_assert(DEVEPOLL_RING_RECLAIM == 0xC0185019);
+
+static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
+{
+	struct devepoll_ring ring;
+	long err;
+
+	if (size < sizeof(ring))
+		return -ENOTTY;
+	err = dep_words_from_user((u64 *)&ring, sizeof(ring), arg, size);
+	if (err)
+		return err;
+	if (!ring.consumers || ring.consumers == U32_MAX || !ring.slots ||
+	    ring.flags || ring.reserved)
+		return -EINVAL;
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, false);
+	if (!err) {
+		/* M is held: it may lose its last item now, but get none. */
+		err = inst->ring || dep_instance_nr_items(inst) ?
+		      -EBUSY :
+		      dep_ring_make(inst, ring.consumers + 1, ring.slots);
+		dep_bind_end(inst, !err);
+	}
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+/*
+ * Which slot set the caller owns.  Where fds report their close it must say so,
+ * or its events would count as being in use as long as it sleeps.
+ */
+static bool ring_wait_names_set(const struct dep_ring *ring,
+				const struct devepoll_ring_wait_args *args)
+{
+	if (args->flags & DEVEPOLL_WAIT_SPARE)
+		return args->spare < ring->nr_sets;
+	return !args->spare && READ_ONCE(ring->plain_sets);
+}
+
+static int ring_wait_check(const struct dep_ring *ring,
+			   const struct devepoll_ring_wait_args *args)
+{
+	const u32 known = DEVEPOLL_WAIT_ABSTIME | DEVEPOLL_WAIT_SPARE;
+
+	if (unlikely(!ring))
+		return dep_ring_face.refused ? -ENOTTY : -EINVAL;
+	if (args->flags & ~known || args->min_events > ring->room ||
+	    !ring_wait_names_set(ring, args))
+		return -EINVAL;
+	if (!args->sigmask)
+		return args->sigsetsize ? -EINVAL : 0;
+	/* An io_uring worker would take signals that it can't handle. */
+	return args->sigsetsize != sizeof(sigset_t) ||
+	       current->flags & (PF_IO_WORKER | PF_KTHREAD) ? -EINVAL : 0;
+}
+
+static noinline long ring_wait_masked(struct dep_waiting *waiting,
+				      struct dep_instance *inst,
+				      const void __user *sigmask)
+{
+	sigset_t sigset;
+	int ret;
+
+	if (copy_from_user(&sigset, sigmask, sizeof(sigset)))
+		return -EFAULT;
+	dep_sigmask_begin(&sigset);
+	ret = dep_wait_for_ring(waiting, inst);
+	dep_sigmask_end(ret);
+	return ret;
+}
+
+/* The caller has nothing in use, neither of its slot set nor of a wait. */
+static noinline void ring_come_back(struct dep_instance *inst,
+				    const struct devepoll_ring_wait_args *args)
+{
+	dep_reader_back(inst);
+	/* The set has a ring: it had one before this call. */
+	spin_lock_irq(&inst->lock);
+	dep_ring_look(inst);
+	if (args->flags & DEVEPOLL_WAIT_SPARE)
+		dep_reader_gives_back(inst, args->spare);
+	dep_readers_list_freed(inst);
+	spin_unlock_irq(&inst->lock);
+}
+
+static __always_inline long ring_wait(struct dep_instance *inst,
+				      void __user *arg, size_t size,
+				      bool only_waits)
+{
+	struct devepoll_ring_wait_args args;
+	struct dep_waiting waiting;
+	int ret;
+
+	ret = dep_words_from_user((u64 *)&args, sizeof(args), arg, size);
+	if (!ret)
+		ret = ring_wait_check(dep_instance_ring(inst), &args);
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(READ_ONCE(inst->readers)))
+		ring_come_back(inst, &args);
+	waiting = (struct dep_waiting) {
+		.min = args.min_events,
+		.timeout = args.timeout,
+		.only_waits = only_waits,
+	};
+	if (args.flags & DEVEPOLL_WAIT_ABSTIME)
+		dep_waiting_set_absolute(&waiting);
+	if (likely(!args.sigmask))
+		return dep_wait_for_ring(&waiting, inst);
+	return ring_wait_masked(&waiting, inst, u64_to_user_ptr(args.sigmask));
+}
+
+/**
+ * dep_ring_wait() - DEVEPOLL_RING_WAIT, with its argument as we know it
+ * @inst: the instance, by an open that may change it
+ * @arg: the argument's address
+ *
+ * Context: process; sleeps.
+ * Return: see linux/devepoll.h.
+ */
+long dep_ring_wait(struct dep_instance *inst, unsigned long arg)
+{
+	return ring_wait(inst, (void __user *)arg,
+			 sizeof(struct devepoll_ring_wait_args), false);
+}
+
+static noinline long ring_wait_sized(struct file *file, void __user *arg,
+				     size_t size)
+{
+	if (size < sizeof(struct devepoll_ring_wait_args))
+		return -ENOTTY;
+	return ring_wait(file->private_data, arg, size,
+			 !(file->f_mode & FMODE_WRITE));
+}
+
+static long ring_info(struct dep_instance *inst, void __user *arg, size_t size)
+{
+	const struct dep_ring *ring = dep_instance_ring(inst);
+	struct devepoll_ring_info info;
+
+	if (!size)
+		return -ENOTTY;
+	if (!ring)
+		return -EINVAL;
+	info = (struct devepoll_ring_info) {
+		.consumers = ring->nr_sets - 1,
+		.slots = ring->room,
+		.stride = ring->stride,
+		.filling = dep_ring_filling(inst),
+		.page_size = PAGE_SIZE,
+		.slots_size = ring->slot_pages * PAGE_SIZE,
+	};
+	return copy_struct_to_user(arg, size, &info, sizeof(info), NULL);
+}
+
+/* Marks the sets that are owned, as the program says. */
+static int reclaim_read(const struct dep_ring *ring, unsigned long *owned,
+			const struct devepoll_ring_reclaim *args)
+{
+	const u32 __user *user = u64_to_user_ptr(args->owned);
+	u32 i, set;
+
+	for (i = 0; i < args->nr; i++) {
+		if (get_user(set, &user[i]))
+			return -EFAULT;
+		if (set >= ring->nr_sets)
+			return -EINVAL;
+		set = array_index_nospec(set, ring->nr_sets);
+		if (__test_and_set_bit(set, owned))
+			return -EBUSY;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Nobody deals with the events of this set any more. */
+static void reclaim_come_back(struct dep_instance *inst, u32 set)
+{
+	if (!READ_ONCE(inst->readers))
+		return;
+	spin_lock_irq(&inst->lock);
+	dep_reader_gives_back(inst, set);
+	spin_unlock_irq(&inst->lock);
+}
+
+/* The first set that is not owned, or -errno. */
+static int reclaim_find(struct dep_instance *inst,
+			const struct devepoll_ring_reclaim *args)
+{
+	const struct dep_ring *ring = inst->ring;
+	unsigned long *owned = bitmap_zalloc(ring->nr_sets,
+					     GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!owned)
+		return -ENOMEM;
+	ret = reclaim_read(ring, owned, args);
+	if (!ret && __test_and_set_bit(dep_ring_filling(inst), owned))
+		ret = -EBUSY;
+	/* There is one: the program may name fewer than there are consumers. */
+	if (!ret) {
+		ret = find_first_zero_bit(owned, ring->nr_sets);
+		reclaim_come_back(inst, ret);
+	}
+	bitmap_free(owned);
+	return ret;
+}
+
+static long ring_reclaim(struct dep_instance *inst, void __user *arg,
+			 size_t size)
+{
+	const struct dep_ring *ring = dep_instance_ring(inst);
+	struct devepoll_ring_reclaim __user *user = arg;
+	struct devepoll_ring_reclaim args;
+	long ret;
+
+	if (size < sizeof(args))
+		return -ENOTTY;
+	ret = dep_words_from_user((u64 *)&args, sizeof(args), arg, size);
+	if (ret)
+		return ret;
+	if (!ring || args.flags || args.set || args.reserved ||
+	    args.nr >= ring->nr_sets - 1)
+		return -EINVAL;
+	ret = reclaim_find(inst, &args);
+	return ret < 0 ? ret : put_user((u32)ret, &user->set);
+}
+
+static long ring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct dep_instance *inst = file->private_data;
+	void __user *user = (void __user *)arg;
+
+	if (dep_request_is(cmd, DEVEPOLL_RING_WAIT))
+		return ring_wait_sized(file, user, _IOC_SIZE(cmd));
+	if (dep_request_is(cmd, DEVEPOLL_RING))
+		return ring_make(inst, user, _IOC_SIZE(cmd));
+	if (dep_request_is(cmd, DEVEPOLL_RING_INFO))
+		return ring_info(inst, user, _IOC_SIZE(cmd));
+	if (dep_request_is(cmd, DEVEPOLL_RING_RECLAIM))
+		return ring_reclaim(inst, user, _IOC_SIZE(cmd));
+	return -ENOTTY;
+}
+
+static fmode_t ring_mode(unsigned int cmd)
+{
+	if (dep_request_is(cmd, DEVEPOLL_RING_WAIT))
+		return FMODE_READ;
+	return dep_request_is(cmd, DEVEPOLL_RING) ||
+	       dep_request_is(cmd, DEVEPOLL_RING_RECLAIM) ? FMODE_WRITE : 0;
+}
+
+static int ring_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	switch (vma->vm_pgoff) {
+	case DEVEPOLL_MAP_RING >> PAGE_SHIFT:
+		return dep_ring_map_word(file->private_data, vma);
+	case DEVEPOLL_MAP_RING_SLOTS >> PAGE_SHIFT:
+		return dep_ring_map_slots(file->private_data, vma);
+	}
+	return -ENODEV;
+}
+
+static const char *ring_describe(const struct dep_instance *inst)
+{
+	return READ_ONCE(inst->ring) ? "extended, ring" : NULL;
+}
+
+struct dep_face dep_ring_face __ro_after_init = {
+	.name = "ring",
+	.features = DEVEPOLL_FEATURE_RING,
+	.mode = ring_mode,
+	.ioctl = ring_ioctl,
+	.mmap = ring_mmap,
+	.free = dep_ring_free,
+	.describe = ring_describe,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory of the device to which the extended interface, or /dev/poll, can write
+ * results.
+ */
+#ifndef DEVEPOLL_AREA_H
+#define DEVEPOLL_AREA_H
+
+#include <linux/mm_types.h>
+
+#include <linux/devepoll.h>
+
+#include "core/instance.h"
+
+struct vm_operations_struct;
+
+int dep_area_fill(struct dep_area *area, u32 nr);
+void dep_area_release(struct dep_area *area, u32 nr);
+vm_fault_t dep_area_vm_fault(struct vm_fault *vmf);
+void dep_area_give(struct dep_instance *inst, struct vm_area_struct *vma,
+		   const struct vm_operations_struct *ops);
+int dep_area_map(struct dep_instance *inst, struct vm_area_struct *vma);
+void dep_area_free(struct dep_instance *inst);
+
+/**
+ * dep_area_find() - find a place for results
+ * @inst: the instance
+ * @offset: where it begins, in bytes
+ * @nr: for how many events
+ *
+ * Return: the place, which is valid as long as the instance lives, or NULL if
+ * it is not within the mapping or not aligned.
+ */
+static inline struct devepoll_event *dep_area_find(struct dep_instance *inst,
+						   u64 offset, u32 nr)
+{
+	/* Pairs with the release in area_make(). */
+	u64 size = (u64)smp_load_acquire(&inst->area.nr) << PAGE_SHIFT;
+	u64 length = (u64)nr * sizeof(struct devepoll_event);
+
+	if (offset % sizeof(struct devepoll_event) || offset > size ||
+	    length > size - offset)
+		return NULL;
+	return inst->area.base + offset;
+}
+
+#endif /* DEVEPOLL_AREA_H */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The requests of the extended interface as io_uring commands.  cmd_op is the
+ * request, and the first 8 bytes of the command are the argument's address,
+ * those behind it the cookie of a wait; in the requests that make one change,
+ * the command's bytes are its fd, events and data.  All other fields must be 0,
+ * so that they may get a meaning later.
+ */
+#include <linux/fs.h>
+
+#include <linux/devepoll.h>
+
+#include "core/compat.h"
+#include "core/face.h"
+#include "core/instance.h"
+#include "epoll/access.h"
+#include "epoll/epoll.h"
+#include "epoll/extended.h"
+#include "epoll/request.h"
+#include "uring/uring.h"
+
+/* The bytes of a command, in words of 64 bits. */
+#define URING_WORDS		2
+#define URING_WORDS_SQE128	10
+
+static_assert(sizeof(struct devepoll_command) == URING_WORDS * sizeof(__u64));
+static_assert(offsetof(struct devepoll_command, cookie) == sizeof(__u64));
+
+static bool uring_is_change(unsigned int request)
+{
+	switch (request) {
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
+	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
+		return true;
+	}
+	return false;
+}
+
+static bool uring_is_request(unsigned int request)
+{
+	return uring_is_change(request) ||
+	       dep_request_is(request, DEVEPOLL_CTL) ||
+	       dep_request_is(request, DEVEPOLL_WAIT) ||
+	       dep_request_is(request, DEVEPOLL_CANCEL);
+}
+
+/* How many words of the command have a meaning. */
+static unsigned int uring_words_used(unsigned int request)
+{
+	return uring_is_change(request) ||
+	       dep_request_is(request, DEVEPOLL_WAIT) ? URING_WORDS : 1;
+}
+
+static int uring_check(const struct io_uring_cmd *cmd, unsigned int flags)
+{
+	const __u64 *words = dep_uring_words(cmd);
+	unsigned int i, nr = flags & IO_URING_F_SQE128 ? URING_WORDS_SQE128 :
+							 URING_WORDS;
+	bool shot = dep_uring_is_multishot(cmd);
+
+	for (i = uring_words_used(cmd->cmd_op); i < nr; i++) {
+		if (READ_ONCE(words[i]))
+			return -EINVAL;
+	}
+	/* One flag is known, and only waits may have it. */
+	if (hweight32(cmd->flags & IORING_URING_CMD_MASK) != shot ||
+	    (shot && !dep_request_is(cmd->cmd_op, DEVEPOLL_WAIT)))
+		return -EINVAL;
+	return dep_uring_says_more(cmd) ? -EINVAL : 0;
+}
+
+static int uring_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
+		     unsigned int flags)
+{
+	/* Another thread may hold it for long: let a worker wait for it. */
+	if (flags & IO_URING_F_NONBLOCK && mutex_is_locked(&inst->mtx))
+		return -EAGAIN;
+	return dep_extended_ioctl(cmd->file, cmd->cmd_op, dep_uring_arg(cmd));
+}
+
+/* epoll_ctl(2); the command's own bytes hold the whole change. */
+static int uring_epoll_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
+			   unsigned int flags)
+{
+	const struct devepoll_event *from = dep_uring_event(cmd);
+	struct devepoll_event event;
+
+	if (flags & IO_URING_F_NONBLOCK && mutex_is_locked(&inst->mtx))
+		return -EAGAIN;
+	/* Read once: the program can still write them. */
+	event = (struct devepoll_event) {
+		.data = READ_ONCE(from->data),
+		.events = READ_ONCE(from->events),
+		.fd = READ_ONCE(from->fd),
+	};
+	return dep_epoll_ctl_event(inst, cmd->cmd_op, &event);
+}
+
+/*
+ * A kernel that can't cancel commands loses the completion of one that a worker
+ * ran and whose result is above 0, unless it is completed as if it had been
+ * queued.
+ */
+static int uring_result(struct io_uring_cmd *cmd, int ret, unsigned int flags)
+{
+	if (ret <= 0 || DEP_URING_CAN_CANCEL)
+		return ret;
+	dep_uring_done(cmd, ret, flags);
+	return -EIOCBQUEUED;
+}
+
+/*
+ * An io_uring command on the node, by the task of the ring or a worker of it.
+ * Returns what the request returns;
+ * -EIOCBQUEUED: a wait that will complete later;
+ * -EOPNOTSUPP: not a request of the extended interface, or a wait that would
+ * have to sleep, on a kernel that can't cancel commands;
+ * -EBADF: not open in the mode that the request needs;
+ * -EINVAL: also: the entry sets fields that our commands don't have;
+ * -EAGAIN: a worker should do it.
+ */
+static int uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)
+{
+	struct dep_instance *inst = cmd->file->private_data;
+	int ret;
+
+	if (flags & IO_URING_F_CANCEL)
+		return dep_uring_cancel(cmd, flags);
+	if (!uring_is_request(cmd->cmd_op))
+		return -EOPNOTSUPP;
+	if (!dep_access_allows(cmd->file, cmd->cmd_op))
+		return -EBADF;
+	ret = uring_check(cmd, flags);
+	if (ret)
+		return ret;
+	if (uring_is_change(cmd->cmd_op))
+		ret = uring_epoll_ctl(inst, cmd, flags);
+	else if (dep_request_is(cmd->cmd_op, DEVEPOLL_CTL))
+		ret = uring_ctl(inst, cmd, flags);
+	else if (dep_request_is(cmd->cmd_op, DEVEPOLL_CANCEL))
+		ret = dep_uring_cancel_ioctl(inst, cmd->cmd_op,
+					     dep_uring_arg(cmd));
+	else
+		ret = dep_uring_wait(inst, cmd, flags);
+	return uring_result(cmd, ret, flags);
+}
+
+static fmode_t uring_mode(unsigned int cmd)
+{
+	return dep_request_is(cmd, DEVEPOLL_CANCEL) ? FMODE_READ : 0;
+}
+
+static long uring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return dep_uring_cancel_ioctl(file->private_data, cmd, arg);
+}
+
+struct dep_face dep_uring_face __ro_after_init = {
+	.name = "uring",
+	.features = DEVEPOLL_FEATURE_URING | DEVEPOLL_FEATURE_CANCEL |
+		    (DEP_URING_CAN_CANCEL ? DEVEPOLL_FEATURE_URING_WAIT : 0) |
+		    (DEP_URING_CAN_SHOOT ? DEVEPOLL_FEATURE_URING_MULTISHOT :
+					   0),
+	.mode = uring_mode,
+	.ioctl = uring_ioctl,
+	.uring_cmd = uring_cmd,
+};
