@@ -17,6 +17,8 @@
 #   DESTDIR= PREFIX=        install: the destination (PREFIX: /usr/local)
 #   TAG=v0.2.0              dist: the release with this tag, instead of the tree
 #   DEVEPOLL_CACHE=         the cache (default: ~/.cache/devepoll)
+#   WITHOUT="ring uring"    interfaces that make kmod leaves out: classic devpoll
+#                           ring signal uring
 #   DEVEPOLL_NEWEST=7.2     the version of newest, instead of asking the archive
 
 # make's lists and kbuild take a space for the end of a name.
@@ -71,7 +73,7 @@ deps: ## install the required Debian packages (as root)
 kmod: ## build the module for KERNEL or all of make check: build/KERNEL/kmod
 	$(call deps,base)
 	$(Q)set -e; for k in $(or $(KERNEL),6.1 6.12 newest); do \
-		tools/vm/kmod $$k; done
+		tools/vm/kmod $$k $(if $(WITHOUT),WITHOUT="$(WITHOUT)"); done
 
 lib: ## build the library: build/lib
 	$(Q)$(MAKE) -C lib

@@ -21,6 +21,7 @@
 #include "core/limits.h"
 #include "core/nest.h"
 #include "epoll/request.h"
+#include "epoll/write.h"
 #include "set/control.h"
 #include "set/interest.h"
 #include "set/lookup.h"
@@ -38,78 +39,6 @@ static_assert(EP_POLL32 == 0xC0085002);
 static_assert(EP_POLL_PACKED == 0xC00C5002);
 static_assert(EP_FREE == 0x5003);
 static_assert(EP_ISPOLLED == 0xC0085004);
-
-/* Is the number open at all?  An O_PATH file is, though it can't be polled. */
-static bool fd_is_open(int fd)
-{
-	struct file *file = fget_raw(fd);
-
-	if (!file)
-		return false;
-	fput(file);
-	return true;
-}
-
-/* Returns true if the entry took effect. */
-static bool classic_apply(struct dep_instance *inst, const struct pollfd *entry)
-{
-	u16 events = entry->events;
-	int err = -EBADF;
-
-	if (!(events & POLLREMOVE)) {
-		/* Signals report errors as F_SETSIG does, asked for or not. */
-		if (inst->onesig)
-			events |= DEP_EVENTS_ALWAYS;
-		err = dep_interest_set(inst, entry->fd, events);
-		if (err != -EBADF)
-			return !err;
-	}
-	/*
-	 * Removed, or not open, which means the same.  A number that is not in
-	 * the set counts too: its item went when its file was closed.
-	 */
-	dep_interest_remove(inst, entry->fd);
-	return entry->events & POLLREMOVE || !fd_is_open(entry->fd);
-}
-
-static ssize_t classic_write(struct file *file, const char __user *buf,
-			     size_t count, loff_t *pos)
-{
-	struct dep_instance *inst = file->private_data;
-	struct pollfd batch[DEP_WRITE_BATCH] __aligned(8) __uninitialized;
-	ssize_t done = 0;
-	size_t i, size;
-
-	if (count % sizeof(struct pollfd))
-		return -EINVAL;
-	if (READ_ONCE(inst->settled))
-		return -EBUSY;
-	/* All or nothing, as far as one can tell beforehand. */
-	if (count > sizeof(batch) && fault_in_readable(buf, count))
-		return -EFAULT;
-
-	while (count) {
-		size = min(count, sizeof(batch));
-		/* Before mtx: nothing may wait for mmap_lock under it. */
-		if (dep_words_from_user((u64 *)batch, size, buf, size))
-			return -EFAULT;
-		if (mutex_lock_killable(&inst->mtx))
-			return done ? done : -EINTR;
-		/* The extended interface may have taken the set just now. */
-		for (i = 0; i < size / sizeof(struct pollfd) &&
-		     !inst->extended; i++) {
-			if (classic_apply(inst, &batch[i]))
-				done += sizeof(struct pollfd);
-		}
-		mutex_unlock(&inst->mtx);
-		buf += size;
-		count -= size;
-		if (!count || fatal_signal_pending(current))
-			break;
-		cond_resched();
-	}
-	return done;
-}
 
 static long classic_alloc(struct dep_instance *inst, int nr)
 {
@@ -310,6 +239,12 @@ static long classic_ioctl(struct file *file, unsigned int cmd,
 		return classic_ispolled(inst, (struct pollfd __user *)arg);
 	}
 	return -ENOTTY;
+}
+
+static ssize_t classic_write(struct file *file, const char __user *buf,
+			     size_t count, loff_t *pos)
+{
+	return dep_write_pollfds(file->private_data, buf, count);
 }
 
 static fmode_t classic_mode(unsigned int cmd)

@@ -29,7 +29,8 @@ struct io_uring_cmd;
  *	one of this interface
  * @ioctl: makes a request of /dev/epoll; -ENOTTY if it is not one of this
  *	interface.  NULL if there is none
- * @write: write(2) on /dev/epoll, or NULL
+ * @write: write(2) on /dev/epoll, or NULL; that of the last interface that has it
+ *	is called
  * @uring_cmd: a command of an io_uring on /dev/epoll, or NULL
  * @mmap: maps memory of /dev/epoll; -ENODEV if the offset is not one of this
  *	interface.  NULL if there is none

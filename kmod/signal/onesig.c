@@ -32,6 +32,7 @@
 #include "core/relay.h"
 #include "core/waiter.h"
 #include "epoll/request.h"
+#include "epoll/write.h"
 #include "files/filekind.h"
 #include "set/ready.h"
 #include "signal/person_queue.h"
@@ -355,6 +356,16 @@ static fmode_t onesig_mode(unsigned int cmd)
 	return dep_request_is(cmd, DEVEPOLL_SIGNAL) ? FMODE_WRITE : 0;
 }
 
+/* The interface of 2001 has the same, and for its own sets, too. */
+static ssize_t onesig_write(struct file *file, const char __user *buf,
+			    size_t count, loff_t *pos)
+{
+	struct dep_instance *inst = file->private_data;
+
+	return READ_ONCE(inst->onesig) ?
+		       dep_write_pollfds(inst, buf, count) : -EINVAL;
+}
+
 static const char *onesig_describe(const struct dep_instance *inst)
 {
 	return READ_ONCE(inst->onesig) ? "signal" : NULL;
@@ -367,6 +378,7 @@ struct dep_face dep_signal_face __ro_after_init = {
 	.exit = dep_siginfo_cache_exit,
 	.mode = onesig_mode,
 	.ioctl = onesig_ioctl,
+	.write = onesig_write,
 	.stop = onesig_stop,
 	.describe = onesig_describe,
 };
