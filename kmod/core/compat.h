@@ -38,10 +38,23 @@
 #error "devepoll needs CONFIG_POSIX_TIMERS"
 #endif
 
-/* since 6.2; before, the trampoline saves the arguments in a bare pt_regs */
-#ifndef ftrace_regs_get_argument
+/*
+ * since 6.2; before, the trampoline saves the arguments in a bare pt_regs.  Some
+ * architectures have a function of this name.
+ */
+#ifndef DEP_HAVE_FTRACE_ARGUMENT
 #define ftrace_regs_get_argument(fregs, n) \
 	regs_get_kernel_argument(&(fregs)->regs, n)
+#endif
+
+/*
+ * Since 6.2, the trampoline of arm64 saves the arguments, too; before, it saves
+ * all registers for those that ask.
+ */
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+#define DEP_FTRACE_WITH_ARGUMENTS	0
+#else
+#define DEP_FTRACE_WITH_ARGUMENTS	FTRACE_OPS_FL_SAVE_REGS
 #endif
 
 /*

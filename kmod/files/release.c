@@ -62,13 +62,15 @@ static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 		dep_watch_file_gone(file);
 }
 
+#define RELEASE_FLAGS (FTRACE_OPS_FL_PERMANENT | DEP_FTRACE_WITH_ARGUMENTS)
+
 /*
  * One for each symbol: an ops can't be used again, since the kernel keeps
  * pointers to the filter that it has freed.
  */
 static struct ftrace_ops release_ops[] = {
-	{ .func = release_hook, .flags = FTRACE_OPS_FL_PERMANENT },
-	{ .func = release_hook, .flags = FTRACE_OPS_FL_PERMANENT },
+	{ .func = release_hook, .flags = RELEASE_FLAGS },
+	{ .func = release_hook, .flags = RELEASE_FLAGS },
 };
 
 static_assert(ARRAY_SIZE(release_ops) == ARRAY_SIZE(release_symbols));

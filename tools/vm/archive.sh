@@ -47,14 +47,21 @@ archive_failed() {
 	die "$1: is the mirror $mirror within reach? DEVEPOLL_MIRROR names another"
 }
 
-# archive_open [--sources] SUITE...: select suites for the calls below, refresh
-# the index
+# archive_open [--sources] [--arch ARCH] SUITE...: select suites for the calls
+# below, refresh the index; with ARCH, their kernels are those of ARCH, and
+# NAME:ARCH is a package of it
 archive_open() {
-	local security suite sources=''
+	local security suite sources='' foreign=''
 
+	archive_arch=amd64
 	if [ "$1" = --sources ]; then
 		sources=-sources
 		shift
+	fi
+	if [ "$1" = --arch ]; then
+		archive_arch=$2
+		[ "$2" = amd64 ] || foreign=$2
+		shift 2
 	fi
 
 	need apt-get apt-cache dpkg-deb
@@ -64,7 +71,7 @@ archive_open() {
 	# Include security updates even if this machine does not use them.
 	security=$(host_mirror security) || security=${mirror%/}-security
 
-	apt_dir=$cache/apt/$(IFS=+ && echo "$*")$sources
+	apt_dir=$cache/apt/$(IFS=+ && echo "$*")$sources${foreign:+-$foreign}
 	mkdir -p "$apt_dir/state/lists/partial" "$apt_dir/cache/archives/partial" \
 		"$apt_dir/none" ||
 		die "cannot write to $cache"
@@ -75,8 +82,8 @@ archive_open() {
 		if [ "${suite%-security}" != "$suite" ]; then
 			uri=$security
 		fi
-		printf 'deb [arch=amd64 signed-by=%s] %s %s main\n' \
-			"$debian_keys" "$uri" "$suite"
+		printf 'deb [arch=%s signed-by=%s] %s %s main\n' \
+			"amd64${foreign:+,$foreign}" "$debian_keys" "$uri" "$suite"
 		[ -z "$sources" ] || printf 'deb-src [signed-by=%s] %s %s main\n' \
 			"$debian_keys" "$uri" "$suite"
 	done >"$apt_dir/sources.list" || archive_failed "no list of sources"
@@ -102,6 +109,7 @@ archive_open() {
 		#clear APT::Update::Post-Invoke-Success;
 		#clear APT::Architectures;
 		#clear DPkg::Post-Invoke;
+		APT::Architectures { "amd64"; ${foreign:+"\"$foreign\";"} };
 	CONF
 	step "reading the index of $*" apt-get -c "$apt_dir/apt.conf" \
 		-o APT::Update::Error-Mode=any update ||
@@ -128,20 +136,20 @@ archive_find() {
 archive_kernels() {
 	local headers pkg version
 
-	headers=$(archive_search "linux-headers-$1-amd64")
+	headers=$(archive_search "linux-headers-$1-$archive_arch")
 	while read -r pkg; do
 		version=${pkg#linux-*-}
 		if grep -qxF "linux-headers-$version" <<<"$headers"; then
-			echo "${version%-amd64}"
+			echo "${version%-"$archive_arch"}"
 		fi
-	done < <(archive_search "linux-(image|binary)-$1-amd64") |
+	done < <(archive_search "linux-(image|binary)-$1-$archive_arch") |
 		sort -Vru
 }
 
 # archive_images PATTERN: as archive_kernels, for those without headers, too
 archive_images() {
-	archive_search "linux-(image|binary)-$1-amd64" |
-		sed 's/^linux-[a-z]*-//; s/-amd64$//' | sort -Vru
+	archive_search "linux-(image|binary)-$1-$archive_arch" |
+		sed "s/^linux-[a-z]*-//; s/-$archive_arch\$//" | sort -Vru
 }
 
 # archive_has NAME: is it in the index?
@@ -163,7 +171,10 @@ archive_version() {
 archive_get_old() {
 	local file=$1_$2_amd64.deb pool=${mirror%/}/pool/main/l/linux
 
-	case $1 in *-common) file=$1_$2_all.deb ;; esac
+	case $1 in
+	*-common) file=$1_$2_all.deb ;;
+	*-"$archive_arch") file=$1_$2_$archive_arch.deb ;;
+	esac
 	mkdir -p "$cache/packages"
 	archive_lock
 	if [ ! -s "$cache/packages/$file" ]; then
@@ -206,6 +217,17 @@ archive_unpack() {
 		deb=$(archive_get "$pkg") || exit 1
 		dpkg-deb -x "$deb" "$root" || die "cannot unpack $deb"
 	done
+}
+
+# archive_unpack_together ROOT PACKAGE...: the same, with a single look at the index
+archive_unpack_together() {
+	local root=$1 debs deb
+	shift
+	debs=$(archive_get "$@") || exit 1
+	mkdir -p "$root"
+	while read -r deb; do
+		dpkg-deb -x "$deb" "$root" || die "cannot unpack $deb"
+	done <<<"$debs"
 }
 
 # archive_unpack_old ROOT VERSION PACKAGE...: as archive_unpack, for packages of a

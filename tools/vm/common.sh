@@ -31,16 +31,27 @@ esac
 
 # name_kernel KERNEL: prints the name, and the current version for `newest'
 name_kernel() {
+	local name
 	case $1 in
 	newest) "$top/tools/vm/newest" ;;
+	arm64/*) name=$(name_kernel "${1#*/}") && echo "arm64/$name" ;;
 	*) echo "$1" ;;
+	esac
+}
+
+# arch_of KERNEL: prints its architecture, as Debian calls it: that of a name like
+# arm64/6.1, or of this machine
+arch_of() {
+	case $1 in
+	*/*) echo "${1%%/*}" ;;
+	*) echo amd64 ;;
 	esac
 }
 
 # lock NAME: takes the lock with this name in the cache until this process exits
 lock() {
 	mkdir -p "$cache/locks" || die "cannot write to $cache"
-	exec {lock_fd}>"$cache/locks/$1"
+	exec {lock_fd}>"$cache/locks/${1//\//-}"
 	flock -n "$lock_fd" && return
 	say "waiting for another process to fetch $1"
 	flock "$lock_fd"
