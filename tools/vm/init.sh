@@ -104,6 +104,21 @@ mkdir /layer/upper /layer/work
 mount -t overlay -o lowerdir=/host,upperdir=/layer/upper,workdir=/layer/work \
 	root /new || fail "cannot put a writable layer over the host's root"
 
+# If that is the root of another architecture, the guest has directories of the
+# host over it, each with such a layer, too.
+eval "set -- $shared"
+if [ $# -gt 0 ]; then
+	mkdir /machine
+	mount -t 9p -o "ro,$p9,cache=loose" machine /machine ||
+		fail "cannot mount the machine's root"
+fi
+for file; do
+	layer=$(mktemp -d /layer/XXXXXX)
+	mkdir -p "$layer/upper" "$layer/work" "/new$file"
+	mount -t overlay -o "lowerdir=/machine$file,upperdir=$layer/upper,workdir=$layer/work" \
+		"${file##*/}" "/new$file" || fail "cannot mount $file"
+done
+
 mount -t proc proc /new/proc
 mount -t sysfs sys /new/sys
 mount -t devtmpfs dev /new/dev
