@@ -25,63 +25,7 @@
 #include <linux/time_types.h>
 
 #include "internal.h"
-
-#if defined(__x86_64__) && !defined(__ILP32__)
-
-static inline long raw_call(long nr, long a, long b, long c, long d, long e,
-			    long f)
-{
-	register long r10 asm("r10") = d;
-	register long r8 asm("r8") = e;
-	register long r9 asm("r9") = f;
-	long ret;
-
-	asm volatile("syscall"
-		     : "=a" (ret)
-		     : "0" (nr), "D" (a), "S" (b), "d" (c), "r" (r10),
-		       "r" (r8), "r" (r9)
-		     : "rcx", "r11", "memory");
-	return ret;
-}
-
-/* An int need not be extended: the kernel uses its half of the register. */
-static inline long raw_fadvise(int fd, const void *offset, int64_t len,
-			       unsigned int advice)
-{
-	register unsigned int r10 asm("r10") = advice;
-	long ret;
-
-	asm volatile("syscall"
-		     : "=a" (ret)
-		     : "0" (SYS_fadvise64), "D" (fd), "S" (offset), "d" (len),
-		       "r" (r10)
-		     : "rcx", "r11", "memory");
-	return ret;
-}
-
-#define raw_fadvise	raw_fadvise
-
-#elif defined(__i386__)
-
-/* Defined in raw_call.S. */
-DEVEPOLL_HIDDEN long devepoll_raw_call(long nr, long a, long b, long c, long d,
-				       long e, long f);
-#define raw_call	devepoll_raw_call
-
-#else
-
-#include <unistd.h>
-
-/* The preload library can't use this, because it replaces syscall(). */
-static inline long raw_call(long nr, long a, long b, long c, long d, long e,
-			    long f)
-{
-	long ret = syscall(nr, a, b, c, d, e, f);
-
-	return ret < 0 ? -errno : ret;
-}
-
-#endif
+#include "raw_call.h"
 
 /* A system call returns errors from -MAX_ERRNO to -1. */
 #define MAX_ERRNO	4095

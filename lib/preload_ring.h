@@ -152,6 +152,9 @@ static inline bool preload_was_written(const struct epoll_event *events,
  */
 #if defined(__x86_64__) && defined(__LP64__)
 #define PRELOAD_MEMORY_END	0x7ffffffff000UL
+#elif defined(__aarch64__)
+/* What lies above is only given to those that ask, or is the tag of a pointer. */
+#define PRELOAD_MEMORY_END	(1UL << 48)
 #elif defined(__LP64__)
 #define PRELOAD_MEMORY_END	(1UL << 47)
 #else

@@ -5,6 +5,8 @@
  * Each push is therefore described to the unwinder, which inline assembly can't
  * do.
  */
+#include "branch.h"
+
 #ifdef __i386__
 
 	.macro save register
@@ -25,6 +27,7 @@
 	.type	devepoll_raw_call, @function
 devepoll_raw_call:
 	.cfi_startproc
+	BRANCH_TARGET
 	save	ebp
 	save	edi
 	save	esi
@@ -47,4 +50,4 @@ devepoll_raw_call:
 
 #endif
 
-	.section .note.GNU-stack, "", @progbits
+	.section .note.GNU-stack, "", %progbits

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * syscall() of the preload library for x86-64.  A child of clone(2) can return
- * from it on a stack of its own, which contains only a return address at its
- * top.  This function therefore has no stack frame when it makes the call.
+ * syscall() of the preload library for x86-64 and arm64.  A child of clone(2) can
+ * return from it on a stack of its own, which on x86-64 contains only a return
+ * address at its top, and on arm64 nothing.  This function therefore has no
+ * stack frame when it makes the call.
  */
-#ifdef __x86_64__
-
 #include <sys/syscall.h>
+
+#include "branch.h"
+
+#ifdef __x86_64__
 
 	/* A jump leaves the arguments in their registers. */
 	.macro epolls number
@@ -20,6 +23,7 @@
 	.type	syscall, @function
 syscall:
 	.cfi_startproc
+	BRANCH_TARGET
 	epolls	SYS_epoll_wait
 	epolls	SYS_epoll_ctl
 	epolls	SYS_epoll_pwait
@@ -50,6 +54,47 @@ syscall:
 	.cfi_endproc
 	.size	syscall, . - syscall
 
+#elif defined(__aarch64__)
+
+	/* A branch leaves the arguments in their registers. */
+	.macro epolls number
+	cmp	x0, #\number
+	b.eq	devepoll_syscall_of_epoll
+	.endm
+
+	.text
+	.p2align 4
+	.globl	syscall
+	.type	syscall, %function
+syscall:
+	.cfi_startproc
+	BRANCH_TARGET
+	epolls	SYS_epoll_ctl
+	epolls	SYS_epoll_pwait
+	epolls	SYS_epoll_pwait2
+	epolls	SYS_epoll_create1
+	epolls	SYS_close
+	epolls	SYS_close_range
+	epolls	SYS_dup3
+	/* The three numbers of io_uring are consecutive. */
+	sub	x8, x0, #SYS_io_uring_setup
+	cmp	x8, #SYS_io_uring_register - SYS_io_uring_setup
+	b.ls	devepoll_syscall_of_epoll
+	mov	x8, x0
+	mov	x0, x1
+	mov	x1, x2
+	mov	x2, x3
+	mov	x3, x4
+	mov	x4, x5
+	mov	x5, x6
+	svc	#0
+	/* From -4095 on, the sum carries. */
+	cmn	x0, #4095
+	b.cs	devepoll_syscall_failed
+	ret
+	.cfi_endproc
+	.size	syscall, . - syscall
+
 #endif
 
-	.section .note.GNU-stack, "", @progbits
+	.section .note.GNU-stack, "", %progbits
