@@ -10,9 +10,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 
 #include "backend.h"
+
+/* Newer architectures lack these calls; the C library makes others instead. */
+#ifndef SYS_poll
+#define SYS_poll	SYS_ppoll
+#define SYS_epoll_wait	SYS_epoll_pwait
+#endif
 
 /*
  * A debug kernel is some 25 times slower: limits grow there by slowness(),

@@ -242,8 +242,9 @@ static int copy_with_other_linker(const char *copy)
 	if (bytes == MAP_FAILED)
 		return -1;
 	name = memmem(bytes, size, "/ld-linux", 9);
-	while (name && name > bytes && name[-1])
-		name--;
+	/* A 0 comes before the name, or a string without an end. */
+	while (name && name > bytes && *--name != '/')
+		;
 	linker = name ? strdup(name) : NULL;
 	if (!linker || strlen(linker) < len ||
 	    symlink(linker, OTHER_LINKER))

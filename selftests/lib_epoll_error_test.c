@@ -246,7 +246,8 @@ TEST_F(epoll, wait_on_nothing_for_no_events_fails_as_on_this_kernel)
 {
 	const struct calls *calls = variant->calls;
 	struct epoll_event out;
-	long expected = result_of(syscall(SYS_epoll_wait, -1, &out, 0, 0));
+	long expected = result_of(syscall(SYS_epoll_wait, -1, &out, 0, 0,
+					  NULL, 8));
 	int way;
 
 	for (way = 0; way < NR_WAYS; way++)
@@ -257,7 +258,8 @@ TEST_F(epoll, wait_on_nothing_into_the_kernel_fails_as_on_this_kernel)
 {
 	struct epoll_event *out = (struct epoll_event *)-4096L;
 	const struct calls *calls = variant->calls;
-	long expected = result_of(syscall(SYS_epoll_wait, -1, out, 1, 0));
+	long expected = result_of(syscall(SYS_epoll_wait, -1, out, 1, 0,
+					  NULL, 8));
 	int way;
 
 	for (way = 0; way < NR_WAYS; way++)

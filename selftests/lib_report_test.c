@@ -35,7 +35,13 @@ static long raw_epoll_create(void)
 {
 	long ret;
 
-#ifdef __LP64__
+#ifdef __aarch64__
+	register long nr asm("x8") = SYS_epoll_create1;
+	register long x0 asm("x0") = 0;
+
+	asm volatile("svc #0" : "+r" (x0) : "r" (nr) : "memory");
+	ret = x0;
+#elif defined(__LP64__)
 	asm volatile("syscall" : "=a" (ret) : "0" (SYS_epoll_create1), "D" (0)
 		     : "rcx", "r11", "memory");
 #else

@@ -18,12 +18,7 @@
 #include "helpers.h"
 #include "other_node.h"
 #include "preloaded.h"
-
-#ifdef __LP64__
-#define REG_RESULT	REG_RAX
-#else
-#define REG_RESULT	REG_EAX
-#endif
+#include "trapped_call.h"
 
 /* --- Functions of the C library that are called --- */
 
@@ -33,12 +28,10 @@ static void *volatile trapped;
 /* Notes where the call was made, which then has done nothing and succeeds. */
 static void note_call(int signo, siginfo_t *info, void *context)
 {
-	ucontext_t *uc = context;
-
 	(void)signo;
 	traps++;
 	trapped = info->si_call_addr;
-	uc->uc_mcontext.gregs[REG_RESULT] = 0;
+	trapped_return(context, 0);
 }
 
 /* From here on, this call raises SIGSYS; 0 or -errno. */
@@ -136,7 +129,11 @@ static int by_epoll_pwait2(int fd)
 }
 
 CALL(close, SYS_close);
+#ifdef SYS_dup2
 CALL(dup2, SYS_dup2);
+#else
+CALL(dup2, SYS_dup3);
+#endif
 CALL(dup3, SYS_dup3);
 CALL(close_range, SYS_close_range);
 CALL(closefrom, SYS_close_range);
@@ -190,6 +187,9 @@ TEST(set_of_epoll_that_failed_is_not_taken_for_the_device)
 }
 
 /* --- Programs with filters of the calls that they do not make --- */
+
+/* Newer architectures have one call to create a set, and one to wait. */
+#ifdef SYS_epoll_create
 
 FIXTURE(creation) { };
 
@@ -264,5 +264,6 @@ TEST(wait_without_a_mask_makes_no_other_call)
 	for (i = 0; i < 3; i++)
 		EXPECT_EQ(-EPERM, ready(sets[i]));
 }
+#endif
 
 TEST_HARNESS_MAIN

@@ -13,6 +13,7 @@
 #include "kselftest_harness.h"
 
 #include "preload_ring.h"
+#include "trapped_call.h"
 
 static void *wait_canceled(void *arg)
 {
@@ -45,12 +46,8 @@ TEST_F(preload_ring, wait_is_a_cancellation_point)
 
 #ifdef __LP64__
 #define SYS_MAP		SYS_mmap
-#define REG_ARGS	{ REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9 }
-#define REG_RESULT	REG_RAX
 #else
 #define SYS_MAP		SYS_mmap2
-#define REG_ARGS	{ REG_EBX, REG_ECX, REG_EDX, REG_ESI, REG_EDI, REG_EBP }
-#define REG_RESULT	REG_EAX
 #endif
 
 /* The handler's own call has it, and is let through. */
@@ -83,19 +80,17 @@ static volatile sig_atomic_t traps;
 /* The ring is being dropped: cancels the thread, and makes the call. */
 static void cancel_in_call(int signo, siginfo_t *info, void *context)
 {
-	static const int args[] = REG_ARGS;
-	ucontext_t *uc = context;
-	greg_t *regs = uc->uc_mcontext.gregs;
+	const ucontext_t *uc = context;
 	long ret;
 
 	(void)signo;
 	(void)info;
 	traps++;
 	pthread_cancel(pthread_self());
-	ret = syscall(SYS_MAP, regs[args[0]], regs[args[1]], regs[args[2]],
-		      regs[args[3]] | LET_THROUGH, regs[args[4]],
-		      regs[args[5]]);
-	regs[REG_RESULT] = ret;
+	ret = syscall(SYS_MAP, trapped_arg(uc, 0), trapped_arg(uc, 1),
+		      trapped_arg(uc, 2), trapped_arg(uc, 3) | LET_THROUGH,
+		      trapped_arg(uc, 4), trapped_arg(uc, 5));
+	trapped_return(context, ret);
 }
 
 static void *close_canceled(void *arg)

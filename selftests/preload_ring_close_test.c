@@ -43,7 +43,11 @@ static int by_dup3(int set)
 
 static int by_dup2_by_number(int set)
 {
+#ifdef SYS_dup2
 	return syscall(SYS_dup2, STDIN_FILENO, set) != set;
+#else
+	return syscall(SYS_dup3, STDIN_FILENO, set, 0) != set;
+#endif
 }
 
 static int by_close_range(int set)

@@ -80,6 +80,7 @@ TEST_F(preload_ring, array_that_is_no_memory_fails_as_with_epoll)
 		{ 0xffff888000000000, 1 }, { 0x8000000000000000, 1 },
 		{ 0x7ffffffff000, 1 }, { 0x7ffffffff000 - 12, 1 },
 		{ 0x7ffffffff000 - 12, 2 }, { 0x7ffffffff000 - 24, 2 },
+		{ 1UL << 48, 1 }, { (1UL << 48) - 12, 2 },
 		{ UINTPTR_MAX, 1 }, { UINTPTR_MAX - 11, 1 },
 #endif
 	};

@@ -58,22 +58,25 @@ TEST(calls_by_number_reach_the_device)
 
 	sigemptyset(&mask);
 	errno = 0;
+#ifdef SYS_epoll_create
 	EXPECT_EQ(-1, syscall(SYS_epoll_create, 0));
-	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(-1, syscall(SYS_epoll_create1, 1));
 	EXPECT_EQ(EINVAL, errno);
 	set = syscall(SYS_epoll_create, 1);
 	EXPECT_TRUE(is_set_of_the_device(set));
 	EXPECT_EQ(0, close(set));
+	errno = 0;
+#endif
+	EXPECT_EQ(-1, syscall(SYS_epoll_create1, 1));
+	EXPECT_EQ(EINVAL, errno);
 
 	set = syscall(SYS_epoll_create1, EPOLL_CLOEXEC);
 	EXPECT_TRUE(is_set_of_the_device(set));
 	EXPECT_EQ(FD_CLOEXEC, fcntl(set, F_GETFD));
 	event.data.fd = fd;
 	EXPECT_EQ(0, syscall(SYS_epoll_ctl, set, EPOLL_CTL_ADD, fd, &event));
-	EXPECT_EQ(0, syscall(SYS_epoll_wait, set, &out, 1, 0));
+	EXPECT_EQ(0, syscall(SYS_epoll_wait, set, &out, 1, 0, NULL, 8));
 	ASSERT_EQ(0, eventfd_post(fd));
-	EXPECT_EQ(1, syscall(SYS_epoll_wait, set, &out, 1, -1));
+	EXPECT_EQ(1, syscall(SYS_epoll_wait, set, &out, 1, -1, NULL, 8));
 	EXPECT_EQ(fd, out.data.fd);
 	EXPECT_EQ(1, syscall(SYS_epoll_pwait, set, &out, 1, -1, NULL, 8));
 	EXPECT_EQ(1, syscall(SYS_epoll_pwait, set, &out, 1, -1, &mask, 8));
@@ -174,6 +177,8 @@ TEST(program_with_64_bit_time_waits_on_the_device)
 }
 #endif
 
+/* Elsewhere a register has the address to which the child returns. */
+#if defined(__x86_64__) || defined(__i386__)
 #define CLONED	42
 
 static void run_as_clone(void)
@@ -196,6 +201,7 @@ TEST(child_by_clone_begins_on_a_stack_of_its_own)
 	ASSERT_LT(0, child);
 	EXPECT_EQ(CLONED, reap(child));
 }
+#endif
 
 TEST(child_of_fork_goes_on_with_the_set)
 {

@@ -295,7 +295,7 @@ static uint64_t time_to_tell(struct eset *set, int event)
 
 	for (i = 0; i < POLLERS; i++) {
 		if (task_start(&tasks[i], poll_set, &set->fd) ||
-		    await_sleep(tasks[i].tid, __NR_poll))
+		    await_sleep(tasks[i].tid, SYS_poll))
 			return 0;
 	}
 	took = now_ns();
