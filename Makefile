@@ -6,6 +6,7 @@
 #                           above); newest is that of trixie-backports, and
 #                           others from there work, too, as 6.16 or 7.2.9;
 #                           trixie is Debian 13's own
+#   ARCH=arm64              kmod, lib, selftests: for arm64, in build/arm64
 #   DEBUG=kasan             use the debug kernel: KASAN, lockdep, kmemleak
 #   V=1                     show every command and all output
 #   OPS= SEED=              fuzz: number of operations (default: 1000000), first
@@ -37,6 +38,9 @@ K := $(or $(KERNEL),6.1)
 ifneq ($(shell echo '$(K)' | grep -vE '^([0-9]+(\.[0-9]+){1,2}|newest|trixie|(debug|kcsan)(-newest)?)$$'),)
 $(error KERNEL=$(K) is unknown: 6.1, 6.12, newest, trixie, or another MAJOR.MINOR[.PATCH])
 endif
+
+# Of the others, kbuild may be the reader.
+A := $(filter arm64,$(ARCH))
 
 V ?= 0
 ifneq ($(V),1)
@@ -73,16 +77,18 @@ deps: ## install the required Debian packages (as root)
 kmod: ## build the module for KERNEL or all of make check: build/KERNEL/kmod
 	$(call deps,base)
 	$(Q)set -e; for k in $(or $(KERNEL),6.1 6.12 newest); do \
-		tools/vm/kmod $$k $(if $(WITHOUT),WITHOUT="$(WITHOUT)"); done
+		tools/vm/kmod $(A:%=--arch %) $$k \
+			$(if $(WITHOUT),WITHOUT="$(WITHOUT)"); done
 
 lib: ## build the library: build/lib
-	$(Q)$(MAKE) -C lib
+	$(Q)$(if $(A),tools/vm/cross $(A) lib OUTPUT=$(CURDIR)/build/$(A)/lib,\
+		$(MAKE) -C lib)
 
 tools: ## build the examples and the benchmark: build/tools
 	$(Q)$(MAKE) -C tools
 
 selftests: lib ## build the test programs: build/selftests
-	$(Q)tools/vm/selftests
+	$(Q)tools/vm/selftests $(A)
 
 demo: ## demonstrate /dev/epoll beside epoll (KERNEL=, 6.1)
 	$(call deps,base demo)
