@@ -32,6 +32,7 @@
 #include "epoll/fdinfo.h"
 #include "epoll/features.h"
 #include "epoll/mapping.h"
+#include "epoll/new.h"
 #include "epoll/reader.h"
 #include "epoll/reopen.h"
 #include "epoll/spin.h"
@@ -139,6 +140,8 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 		ret = dep_spin_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
 		return dep_reopen(file, arg);
+	if (ret == -ENOTTY && cmd == DEVEPOLL_NEW)
+		return dep_new(file, arg);
 	if (ret == -ENOTTY && dep_instance_kind(file) == DEP_FILE_AS_EPOLL)
 		return -DEP_EPOLL_NO_IOCTL;
 	return ret;

@@ -77,6 +77,7 @@ TEST(request_numbers_of_the_extended_interface_stay)
 	EXPECT_EQ(0xc0185019, (unsigned int)DEVEPOLL_RING_RECLAIM);
 	EXPECT_EQ(0x4010501d, (unsigned int)DEVEPOLL_CANCEL);
 	EXPECT_EQ(0xc020501e, (unsigned int)DEVEPOLL_SPIN);
+	EXPECT_EQ(0x4004501f, (unsigned int)DEVEPOLL_NEW);
 	EXPECT_EQ(0x5020, (unsigned int)DEVEPOLL_EPOLL_WAIT);
 	EXPECT_EQ(0x5021, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD));
 	EXPECT_EQ(0x5022, (unsigned int)DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL));

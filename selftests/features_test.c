@@ -52,7 +52,8 @@ TEST_F(features, are_those_of_this_module)
 			       DEVEPOLL_FEATURE_BUSY_POLL |
 			       DEVEPOLL_FEATURE_CANCEL |
 			       DEVEPOLL_FEATURE_SPIN |
-			       DEVEPOLL_FEATURE_CHANGE;
+			       DEVEPOLL_FEATURE_CHANGE |
+			       DEVEPOLL_FEATURE_NEW;
 
 	EXPECT_EQ(1, f->abi);
 	EXPECT_EQ(0, f->features & ~known);
@@ -64,6 +65,7 @@ TEST_F(features, are_those_of_this_module)
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_CANCEL);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_SPIN);
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_CHANGE);
+	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_NEW);
 	/* So in each kernel of Debian, and in the debug kernel. */
 	EXPECT_TRUE(f->features & DEVEPOLL_FEATURE_BUSY_POLL);
 	EXPECT_EQ(fadvise_param() != 'N',

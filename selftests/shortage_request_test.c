@@ -95,6 +95,30 @@ TEST_F(shortage, fails_a_further_open)
 	EXPECT_EQ(next, next_fd());
 }
 
+static int call_new(struct world *w)
+{
+	return dep_request(w->set.fd, DEVEPOLL_NEW,
+			   (void *)(O_RDWR | O_CLOEXEC));
+}
+
+static bool check_new(struct world *w, int ret, bool hit)
+{
+	if (ret < 0)
+		return hit && ret == -ENOMEM;
+	/* It is another set. */
+	return dep_epoll_ctl(ret, EPOLL_CTL_DEL, w->event, NULL) == -ENOENT &&
+	       !close(ret);
+}
+
+TEST_F(shortage, fails_a_new_set)
+{
+	int next = next_fd();
+
+	ASSERT_LE(0, next);
+	EXPECT_LT(2, walk(&self->w, call_new, check_new));
+	EXPECT_EQ(next, next_fd());
+}
+
 static int call_features(struct world *w)
 {
 	struct devepoll_features features;

@@ -366,7 +366,8 @@ TEST_F(size, of_unknown_requests_does_not_matter)
 
 	for (nr = 0x1a; nr < 0x20; nr++) {
 		if (nr == _IOC_NR(DEVEPOLL_CANCEL) ||
-		    nr == _IOC_NR(DEVEPOLL_SPIN))
+		    nr == _IOC_NR(DEVEPOLL_SPIN) ||
+		    nr == _IOC_NR(DEVEPOLL_NEW))
 			continue;
 		for (dir = 0; dir < 4; dir++) {
 			request = _IOC(dir, EP_IOC_MAGIC, nr, 24);

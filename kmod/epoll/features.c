@@ -22,7 +22,8 @@ static_assert(DEVEPOLL_FEATURES == 0x80285014);
 static u64 features_now(void)
 {
 	u64 bits = DEVEPOLL_FEATURE_REOPEN | DEVEPOLL_FEATURE_TAKE |
-		   DEVEPOLL_FEATURE_SPIN | DEVEPOLL_FEATURE_CHANGE;
+		   DEVEPOLL_FEATURE_SPIN | DEVEPOLL_FEATURE_CHANGE |
+		   DEVEPOLL_FEATURE_NEW;
 	struct dep_face *face;
 
 	dep_face_for_each(face)

@@ -254,6 +254,10 @@ long do_reopen(struct actor *a, const struct op *op)
 	unsigned int rights = (op->y >> 3 & 7) * DEVEPOLL_REOPEN_NEST;
 
 	(void)a;
+	if (op->y & 64)
+		return slot_put(ask(op, DEVEPOLL_NEW, modes[op->y & 3] |
+				    (op->y & 4 ? O_CLOEXEC : 0) |
+				    (op->y & 8 ? O_EXCL : 0)), op->fd);
 	return slot_put(ask(op, DEVEPOLL_REOPEN, modes[op->y & 3] | rights |
 			    (op->y & 4 ? O_CLOEXEC : 0)), op->fd);
 }

@@ -953,6 +953,8 @@ struct devepoll_signal {
 #define DEVEPOLL_FEATURE_SPIN		0x0400ULL
 /* DEVEPOLL_CHANGE(), by the fadvise entry. */
 #define DEVEPOLL_FEATURE_CHANGE		0x0800ULL
+/* DEVEPOLL_NEW. */
+#define DEVEPOLL_FEATURE_NEW		0x1000ULL
 
 /**
  * struct devepoll_features - result of DEVEPOLL_FEATURES
@@ -1037,6 +1039,34 @@ struct devepoll_features {
  * ENOTTY: the file is not /dev/epoll, or the module is older than this request.
  */
 #define DEVEPOLL_REOPEN		_IOW(EP_IOC_MAGIC, 0x15, int)
+
+/**
+ * define DEVEPOLL_NEW - make another instance, without the path of the node
+ *
+ * The argument is a number, passed by value: O_RDONLY, O_WRONLY or O_RDWR,
+ * with or without O_CLOEXEC and O_EXCL, as for open(2) of the node.  The fd
+ * must come from open(2) of /dev/epoll, or from this request.  So a process
+ * that can't reach the node any more, after chroot(2) or in another /dev, can
+ * make new instances if it has kept one.  The new instance has nothing of the
+ * other one but the node, belongs to the user of the caller, and has no
+ * interface yet, unless O_EXCL is given.
+ *
+ * The fd replaces only the search of the path.  Everything else that open(2)
+ * checks is checked for the caller: the mode of the node, whether its mount
+ * allows devices, the security modules, and the control group of devices.  So
+ * an fd that was passed on allows no more than a path to the node would.
+ *
+ * Return: the new fd, or -1 with errno
+ * EACCES: the mode of the node, or a security module, does not permit the
+ * access; or the mount is nodev;
+ * EBADF: fd does not have the access that the argument asks for;
+ * EINVAL: the argument has other bits, or no access mode;
+ * EPERM: fd is a further open, made by DEVEPOLL_REOPEN; or the control group
+ * of devices, or a security module, does not permit the access;
+ * EMFILE, ENFILE, ENOMEM: as for open(2);
+ * ENOTTY: the file is not /dev/epoll, or the module is older than this request.
+ */
+#define DEVEPOLL_NEW		_IOW(EP_IOC_MAGIC, 0x1f, int)
 
 /**
  * DOC: open modes
