@@ -30,8 +30,9 @@ static const char *why_no_node(const struct outcome *outcome)
 		return "there was no " DEVEPOLL_NODE
 		       " yet; start the program again";
 	return "the program does not see " DEVEPOLL_NODE
-	       ", as after chroot(2) or in a /dev of its own; see \"Programs "
-	       "that do not see the device\" in devepoll(1)";
+	       ", and has no descriptor of it from before, as one that starts "
+	       "after chroot(2) or in a /dev of its own; see \"Programs that do "
+	       "not see the device\" in devepoll(1)";
 }
 
 /* What the errors of the device mean, and what to do. */

@@ -2,9 +2,12 @@
 /*
  * The functions of the C library that close fds.  The preload library replaces
  * them in order to drop the rings of instances that are being closed, and does
- * so before the kernel can give the number to another file.
+ * so before the kernel can give the number to another file; and in order not to
+ * lose the descriptor that it keeps (preload_keep.c).
  */
+#include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@
 #include "entry.h"
 #include "preload.h"
 #include "preload_close.h"
+#include "preload_keep.h"
 #include "preload_next.h"
 #include "preload_ring.h"
 
@@ -22,35 +26,91 @@ static void note(unsigned int fd)
 		devepoll_preload_ring_close(fd, fd);
 }
 
+/* The program did not open the descriptor that the library keeps. */
+static bool is_kept(int fd)
+{
+	return preload_may_keep(fd) && devepoll_preload_keep_find(fd, fd) == fd;
+}
+
+static void note_dup(int fd, int fd2)
+{
+	if (fd == fd2)
+		return;
+	if (preload_may_keep(fd2))
+		devepoll_preload_keep_move(fd2);
+	devepoll_preload_ring_renumber(fd2);
+}
+
+static long closing_call(long nr, long a, long b, long c)
+{
+	return raw_call(nr, a, b, c, 0, 0, 0);
+}
+
+static long range_by_number(unsigned int first, unsigned int last, int flags)
+{
+	return closing_call(SYS_close_range, first, last, flags);
+}
+
+static long range_by_next(unsigned int first, unsigned int last, int flags)
+{
+	int (*next)(unsigned int first, unsigned int last, int flags) =
+		devepoll_preload_next.close_range;
+
+	if (!next)
+		return range_by_number(first, last, flags);
+	return next(first, last, flags) ? -errno : 0;
+}
+
+/* All but the descriptor that the library keeps. */
+static long close_numbers(unsigned int first, unsigned int last, int flags,
+			  long (*range)(unsigned int first, unsigned int last,
+					int flags))
+{
+	long ret = 0;
+	int kept;
+
+	/* With the flag it closes nothing now. */
+	if (flags & CLOSE_RANGE_CLOEXEC)
+		return range(first, last, flags);
+	devepoll_preload_ring_close(first, last);
+	kept = devepoll_preload_keep_find(first, last);
+	if (kept < 0)
+		return range(first, last, flags);
+	if (first < (unsigned int)kept)
+		ret = range(first, kept - 1, flags);
+	/* The flags count where nothing is left to close, too. */
+	if (!ret)
+		ret = last > (unsigned int)kept ?
+			      range(kept + 1, last, flags) :
+			      range(UINT_MAX, UINT_MAX, flags);
+	return ret;
+}
+
 /**
- * devepoll_preload_note_close() - note that a system call closes fds
- * @nr: the number of a system call
+ * devepoll_preload_close_call() - make a system call that closes fds
+ * @nr: the number of the system call
  * @a: its first argument
  * @b: its second argument
  * @c: its third argument
+ *
+ * Return: as the call, with a negative errno.
  */
-void devepoll_preload_note_close(long nr, long a, long b, long c)
+long devepoll_preload_close_call(long nr, long a, long b, long c)
 {
 	switch (nr) {
 	case SYS_close:
+		if (is_kept(a))
+			return -EBADF;
 		note(a);
 		break;
 	case SYS_close_range:
-		/* With the flag it closes nothing now. */
-		if (!(c & CLOSE_RANGE_CLOEXEC))
-			devepoll_preload_ring_close(a, b);
-		break;
+		return close_numbers(a, b, c, range_by_number);
 	case SYS_dup2:
 	case SYS_dup3:
-		if (a != b)
-			devepoll_preload_ring_renumber(b);
+		note_dup(a, b);
 		break;
 	}
-}
-
-static int closing_call(long nr, long a, long b, long c)
-{
-	return syscall_result(raw_call(nr, a, b, c, 0, 0, 0));
+	return closing_call(nr, a, b, c);
 }
 
 /*
@@ -63,48 +123,62 @@ int close(int fd)
 {
 	int (*next)(int fd) = devepoll_preload_next.close;
 
+	if (__builtin_expect(is_kept(fd), 0))
+		return syscall_result(-EBADF);
 	note(fd);
-	return next ? next(fd) : closing_call(SYS_close, fd, 0, 0);
+	return next ? next(fd) :
+		      syscall_result(closing_call(SYS_close, fd, 0, 0));
 }
 
 int dup2(int fd, int fd2)
 {
 	int (*next)(int fd, int fd2) = devepoll_preload_next.dup2;
 
-	devepoll_preload_note_close(SYS_dup2, fd, fd2, 0);
-	return next ? next(fd, fd2) : closing_call(SYS_dup2, fd, fd2, 0);
+	note_dup(fd, fd2);
+	return next ? next(fd, fd2) :
+		      syscall_result(closing_call(SYS_dup2, fd, fd2, 0));
 }
 
 int dup3(int fd, int fd2, int flags)
 {
 	int (*next)(int fd, int fd2, int flags) = devepoll_preload_next.dup3;
 
-	devepoll_preload_note_close(SYS_dup3, fd, fd2, flags);
+	note_dup(fd, fd2);
 	return next ? next(fd, fd2, flags) :
-		      closing_call(SYS_dup3, fd, fd2, flags);
+		      syscall_result(closing_call(SYS_dup3, fd, fd2, flags));
 }
 
 int close_range(unsigned int first, unsigned int last, int flags)
 {
-	int (*next)(unsigned int first, unsigned int last, int flags) =
-		devepoll_preload_next.close_range;
+	return syscall_result(close_numbers(first, last, flags,
+					    range_by_next));
+}
 
-	devepoll_preload_note_close(SYS_close_range, first, last, flags);
-	return next ? next(first, last, flags) :
-		      closing_call(SYS_close_range, first, last, flags);
+/* A filter may refuse close_range(2). */
+static void close_each(unsigned int first, unsigned int last)
+{
+	if (!range_by_number(first, last, 0))
+		return;
+	for (; first <= last; first++)
+		closing_call(SYS_close, first, 0, 0);
 }
 
 void closefrom(int lowfd)
 {
 	struct preload_next *next = &devepoll_preload_next;
-	const int first = lowfd < 0 ? 0 : lowfd;
+	int first = lowfd < 0 ? 0 : lowfd, kept;
 
 	devepoll_preload_ring_close(first, UINT_MAX);
+	kept = devepoll_preload_keep_find(first, UINT_MAX);
+	if (kept > first)
+		close_each(first, kept - 1);
+	if (kept >= 0)
+		first = kept + 1;
 	/* It has other ways, too, if a filter refuses the system call. */
 	if (!next->closefrom)
 		devepoll_preload_find_next();
 	if (next->closefrom)
-		next->closefrom(lowfd);
+		next->closefrom(first);
 	else
-		closing_call(SYS_close_range, first, UINT_MAX, 0);
+		range_by_number(first, UINT_MAX, 0);
 }

@@ -8,7 +8,7 @@
 
 #include "internal.h"
 
-DEVEPOLL_HIDDEN void devepoll_preload_note_close(long nr, long a, long b,
+DEVEPOLL_HIDDEN long devepoll_preload_close_call(long nr, long a, long b,
 						 long c);
 
 #endif /* DEVEPOLL_PRELOAD_CLOSE_H */

@@ -10,10 +10,18 @@
 #include "entry.h"
 #include "preload.h"
 #include "preload_guess.h"
+#include "preload_keep.h"
 #include "preload_report.h"
 #include "preload_ring.h"
 #include "preload_settings.h"
 #include "preload_spin.h"
+
+static long open_device(int flags, const char **node)
+{
+	long fd = devepoll_entry_open(flags, node);
+
+	return fd < 0 ? devepoll_preload_keep_create(flags, fd) : fd;
+}
 
 /**
  * devepoll_preload_create() - epoll_create(2) or epoll_create1(2)
@@ -33,8 +41,8 @@ long devepoll_preload_create(long nr, int arg)
 
 	if (flags & ~EPOLL_CLOEXEC || (nr == SYS_epoll_create && arg <= 0))
 		return -EINVAL;
-	fd = devepoll_entry_open((flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0) |
-				 ENTRY_AS_EPOLL, &node);
+	fd = open_device((flags & EPOLL_CLOEXEC ? O_CLOEXEC : 0) |
+			 ENTRY_AS_EPOLL, &node);
 	if (fd >= 0) {
 		preload_found_device(fd);
 		devepoll_preload_ring_renumber(fd);

@@ -15,6 +15,7 @@
 #define SETTING_NO_FALLBACK	0x2U	/* DEVEPOLL_NO_FALLBACK */
 #define SETTING_VERBOSE		0x4U	/* DEVEPOLL_VERBOSE */
 #define SETTING_RING		0x8U	/* DEVEPOLL_RING */
+#define SETTING_NO_KEEP		0x10U	/* DEVEPOLL_NO_KEEP */
 
 /* The settings, or 0 as long as they are not known. */
 extern DEVEPOLL_HIDDEN atomic_uint devepoll_settings;

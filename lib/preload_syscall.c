@@ -30,8 +30,7 @@ static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 	case SYS_close_range:
 	case SYS_dup2:
 	case SYS_dup3:
-		devepoll_preload_note_close(nr, a, b, c);
-		return raw_call(nr, a, b, c, d, e, f);
+		return devepoll_preload_close_call(nr, a, b, c);
 	default:
 		return devepoll_preload_call(nr, a, b, c, d, e, f);
 	}
