@@ -329,4 +329,78 @@ TEST_F(exclusive, that_goes_with_an_event_hands_it_over)
 	EXPECT_EQ(1, ewaiter_join(&self->waiters[0]));
 }
 
+/* The waiter that has it comes back, and it is still there. */
+TEST_F(exclusive, that_is_left_alone_is_told_to_the_next_one)
+{
+	bool turns = eset_has(&self->sets[0], TAKES_TURNS);
+	int i, one;
+
+	ASSERT_EQ(0, add_to_all(self->sets, self->event,
+				EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, start_all(self->waiters, self->sets));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_TRUE(await(the_one_done(self->waiters) >= 0));
+	one = the_one_done(self->waiters);
+	for (i = 2; i <= SETS; i++) {
+		EXPECT_EQ(EPOLLIN,
+			  eset_wait_one(&self->sets[one], self->event, 0));
+		if (turns)
+			EXPECT_TRUE(await(ewaiters_done(self->waiters,
+							SETS) == i));
+	}
+	/* With epoll they sleep on. */
+	EXPECT_EQ(turns ? SETS : 1, ewaiters_done(self->waiters, SETS));
+	for (i = 0; i < SETS && !turns; i++)
+		ASSERT_EQ(0, eventfd_post(self->event));
+	for (i = 0; i < SETS; i++)
+		EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));
+}
+
+TEST_F(exclusive, that_is_dealt_with_is_told_to_nobody)
+{
+	int i, one;
+
+	ASSERT_EQ(0, add_to_all(self->sets, self->event,
+				EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, start_all(self->waiters, self->sets));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_TRUE(await(the_one_done(self->waiters) >= 0));
+	one = the_one_done(self->waiters);
+	ASSERT_EQ(0, eventfd_take(self->event));
+	EXPECT_EQ(-ENOMSG, eset_wait_one(&self->sets[one], self->event, 0));
+	for (i = 0; i < SETS; i++)
+		if (i != one)
+			EXPECT_TRUE(task_undisturbed(&self->waiters[i].task));
+	EXPECT_EQ(one, the_one_done(self->waiters));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	for (i = 0; i < SETS; i++)
+		ASSERT_EQ(0, eventfd_post(self->event));
+	for (i = 0; i < SETS; i++)
+		EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));
+}
+
+/* The waiter has taken it, but nobody knows whether it will deal with it. */
+TEST_F(exclusive, that_was_taken_and_goes_is_told_to_the_others)
+{
+	bool turns = eset_has(&self->sets[0], TAKES_TURNS);
+	int i, one;
+
+	ASSERT_EQ(0, add_to_all(self->sets, self->event,
+				EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, start_all(self->waiters, self->sets));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_TRUE(await(the_one_done(self->waiters) >= 0));
+	one = the_one_done(self->waiters);
+	ASSERT_EQ(1, ewaiter_join(&self->waiters[one]));
+	ASSERT_EQ(0, eset_del(&self->sets[one], self->event));
+	if (!turns) {
+		/* With epoll they sleep on. */
+		for (i = 0; i < SETS; i++)
+			ASSERT_EQ(0, eventfd_post(self->event));
+	}
+	for (i = 0; i < SETS; i++)
+		if (i != one)
+			EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));
+}
+
 TEST_HARNESS_MAIN

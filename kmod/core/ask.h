@@ -52,7 +52,7 @@ struct dep_ask {
 	bool sent;
 	u16 events;
 	u32 revents;
-	bool chosen;
+	u8 chosen;
 };
 
 /**

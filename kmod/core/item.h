@@ -53,9 +53,9 @@ struct dep_extra {
  *	need not report any more, as long as @snapshot is that of the instance
  * @hooked: L: in the interest list
  * @must_poll: L: on the ready list because of dep_item_needs_poll()
- * @chosen: L: exclusive, and the only one that was given an event which
- *	nobody has taken yet
- * @handover: L: @chosen when it was unhooked
+ * @chosen: L: exclusive, and the others were not given an event which nobody
+ *	may have dealt with yet: DEP_CHOSEN_*
+ * @handover: L: was it @chosen when it was unhooked?
  * @hosted: const: it lies in a struct dep_host, and not in a struct dep_lone
  * @cut: the owner's, once unhooked: @leaf is to be freed with the item
  * @watched: B: which watch it is on: DEP_WATCHED_*
@@ -82,7 +82,7 @@ struct dep_item {
 	u16 events;
 	bool hooked:1;
 	bool must_poll:1;
-	bool chosen:1;
+	u8 chosen:2;
 	bool handover:1;
 	bool hosted:1;
 	bool cut:1;
@@ -114,6 +114,10 @@ static inline bool dep_item_hosted(const struct dep_item *item)
 	/* See above: this bit never changes. */
 	return data_race((bool)item->hosted);
 }
+
+/* Bits of dep_item.chosen. */
+#define DEP_CHOSEN_WOKEN	1	/* it alone has got the event */
+#define DEP_CHOSEN_TAKEN	2	/* a waiter has it; level-triggered */
 
 /* Values of dep_item.watched. */
 #define DEP_WATCHED_NOT		0

@@ -87,7 +87,7 @@ dep_item_new(struct dep_instance *inst, struct file *file, int fd, u16 events,
 	item->mode = 0;
 	item->data = 0;
 	item->owner = NULL;
-	item->chosen = false;
+	item->chosen = 0;
 	item->handover = false;
 	return item;
 }

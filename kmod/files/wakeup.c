@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Wake-ups: from a wait queue of a watched file to the sets that watch it. */
 #include "core/compat.h"
+#include "core/host.h"
 #include "core/item.h"
+#include "core/limits.h"
 #include "core/pending.h"
 #include "core/relay.h"
 #include "core/ring_word.h"
@@ -164,7 +166,7 @@ static bool watch_notify_waiter(struct dep_item *item, __poll_t key,
 		(key & ~EPOLL_URING_WAKE ? item->events & (__force u16)key :
 					   item->events);
 	if (woken) {
-		item->chosen = true;
+		item->chosen = DEP_CHOSEN_WOKEN;
 		watch_notify_more(item, inst, key, false);
 	}
 	spin_unlock(&inst->lock);
@@ -226,6 +228,46 @@ void dep_watch_hand_over(struct dep_watch *watch)
 		if (dep_item_is_exclusive(item))
 			watch_notify(item, 0, watch_has_many(watch));
 	}
+}
+
+/**
+ * dep_watch_tell_next() - an exclusive item has an event that nobody deals with
+ * @told: the item, which is on a watch and stays there
+ *
+ * A waiter has taken the level-triggered event and has come back without having
+ * dealt with it.  So the next item for which a task sleeps gets it, too, or, if
+ * there is none, all others.
+ *
+ * Context: process, dep_instance.mtx of the item held.
+ */
+void dep_watch_tell_next(struct dep_item *told)
+{
+	struct dep_watch *watch = dep_item_watch(told);
+	unsigned int left = DEP_CHOICE_LOOKS;
+	struct dep_item *item;
+	bool many;
+
+	/* A hint: one that joins polls the file. */
+	if (data_race(READ_ONCE(watch->nr_exclusive)) < 2)
+		return;
+	many = watch_has_many(watch);
+	spin_lock_irq(&watch->lock);
+	dep_watch_for_each(watch, item) {
+		if (item == told || !dep_item_is_exclusive(item))
+			continue;
+		if (!left)
+			break;
+		if (watch_notify_waiter(item, 0, &left)) {
+			dep_watch_rotate(watch, item);
+			goto unlock;
+		}
+	}
+	dep_watch_for_each(watch, item) {
+		if (item != told && dep_item_is_exclusive(item))
+			watch_notify(item, 0, many);
+	}
+unlock:
+	spin_unlock_irq(&watch->lock);
 }
 
 static noinline int watch_wake_all(struct dep_watch *watch, __poll_t key)

@@ -5,6 +5,7 @@
 
 #include <linux/wait.h>
 
+struct dep_item;
 struct dep_watch;
 
 int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
@@ -12,5 +13,6 @@ int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
 int dep_watch_wake_further(wait_queue_entry_t *entry, unsigned int mode,
 			   int sync, void *key);
 void dep_watch_hand_over(struct dep_watch *watch);
+void dep_watch_tell_next(struct dep_item *told);
 
 #endif /* DEVEPOLL_WAKEUP_H */

@@ -22,6 +22,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
+#include "files/wakeup.h"
 #include "set/last.h"
 #include "set/owner.h"
 #include "set/pass.h"
@@ -85,7 +86,7 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	    DEP_MODE_TRUST && !item->must_poll && pass->results &&
 	    pass->results->kernel) {
 		item->revents = 0;
-		item->chosen = false;
+		item->chosen = 0;
 		if (told)
 			pass_tell(pass, item, told);
 		return false;
@@ -114,7 +115,7 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	}
 	item->revents = 0;
 	item->must_poll = false;
-	item->chosen = false;
+	item->chosen = 0;
 	pass->inst->stats.asks++;
 	ask->named = named;
 	ask->kept = keeps && named;
@@ -214,6 +215,9 @@ static void pass_ask(struct dep_pass *pass)
 		else
 			ask->revents |= ask->events &
 				(__force u16)vfs_poll(file, &table);
+		/* The reference keeps the item on its watch. */
+		if (unlikely(ask->chosen & DEP_CHOSEN_TAKEN) && ask->revents)
+			dep_watch_tell_next(ask->item);
 		if (!ask->kept)
 			pass_put_file(pass, ask, file);
 	}
@@ -254,6 +258,8 @@ static __always_inline void pass_settle_answer(struct dep_pass *pass,
 		dep_item_disable(item);
 	} else if (!(item->mode & DEP_MODE_EDGE)) {
 		dep_item_list(item);
+		if (unlikely(dep_item_is_exclusive(item)))
+			item->chosen |= DEP_CHOSEN_TAKEN;
 	}
 }
 

@@ -74,7 +74,7 @@ bool dep_pass_take_other(struct dep_pass *pass, struct dep_item *item,
 		return false;
 	if (results && item->mode & DEP_MODE_ONESHOT)
 		WRITE_ONCE(item->events, 0);
-	item->chosen = false;
+	item->chosen = 0;
 	ask->kind = ASK_TOLD;
 	return true;
 }
@@ -104,7 +104,7 @@ bool dep_pass_take_spent(struct dep_pass *pass, struct dep_item *item,
 		.chosen = item->chosen,
 	};
 	item->revents = 0;
-	item->chosen = false;
+	item->chosen = 0;
 	return ask->revents;
 }
 
