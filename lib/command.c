@@ -44,6 +44,7 @@ static const char usage[] =
 "\n"
 "  --report[=FILE]  at the end, say on standard error or in FILE what went to\n"
 "                   the device, what did not, and why\n"
+"  --fair           let instances that watch one listening socket take turns\n"
 "  --ring           take edge-triggered events from memory, without a call\n"
 "  --spin=USECS     look for an event so long, at most 10000, before each sleep\n"
 "  --trust          report the events that wake-ups name, without polling\n"
@@ -300,6 +301,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "report", optional_argument, NULL, 'r' },
+		{ "fair", no_argument, NULL, 'f' },
 		{ "ring", no_argument, NULL, 'R' },
 		{ "spin", required_argument, NULL, 'S' },
 		{ "trust", no_argument, NULL, 't' },
@@ -318,6 +320,9 @@ int main(int argc, char **argv)
 		case 'r':
 			report = 1;
 			file = optarg;
+			break;
+		case 'f':
+			setenv("DEVEPOLL_FAIR", "1", 1);
 			break;
 		case 'R':
 			setenv("DEVEPOLL_RING", "1", 1);

@@ -17,6 +17,7 @@
 
 #include "entry.h"
 #include "preload.h"
+#include "preload_fair.h"
 #include "preload_guess.h"
 #include "preload_report.h"
 #include "preload_ring.h"
@@ -43,19 +44,34 @@ static bool is_trusted(int epfd, int op, int fd,
 			   devepoll_entry_is_device(fd)));
 }
 
-static long ctl_on_device(int epfd, int op, int fd, struct epoll_event *event)
+static long change_device(int epfd, int op, int fd, struct epoll_event *event)
 {
 	const bool trusted = is_trusted(epfd, op, fd, event);
+	struct epoll_event exclusive;
 	long ret;
 
 	if (trusted)
 		ret = devepoll_entry_change(epfd, op, fd, event,
 					    DEVEPOLL_TRUST);
+	else if (devepoll_setting(SETTING_FAIR) &&
+		 devepoll_preload_fair_add(op, fd, event, &exclusive))
+		ret = entry_ctl(epfd, op, fd, &exclusive);
 	else
 		ret = entry_ctl(epfd, op, fd, event);
 	if (REPORTING && !ret && op == EPOLL_CTL_ADD && preload_ring_of(epfd))
 		devepoll_report_ring_fd(trusted);
 	return ret;
+}
+
+static long ctl_on_device(int epfd, int op, int fd, struct epoll_event *event)
+{
+	long ret = change_device(epfd, op, fd, event);
+
+	if (!devepoll_setting(SETTING_FAIR) ||
+	    !devepoll_preload_fair_failed(ret, op, fd, event))
+		return ret;
+	return entry_ctl(epfd, EPOLL_CTL_DEL, fd, NULL) ?:
+	       change_device(epfd, EPOLL_CTL_ADD, fd, event);
 }
 
 static long pwait_on_device(int epfd, struct epoll_event *events, int maxevents,
@@ -267,7 +283,8 @@ int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 	long ret;
 
 	if (REPORTING || preload_guess(epfd) != FOUND_DEVICE ||
-	    devepoll_settings_may_have(SETTING_TRUST | SETTING_RING) ||
+	    devepoll_settings_may_have(SETTING_TRUST | SETTING_RING |
+				       SETTING_FAIR) ||
 	    !is_epoll_op(op))
 		return ctl_by_call(epfd, op, fd, event);
 	ret = entry_ctl_fast(epfd, op, fd, event);

@@ -157,7 +157,7 @@ int close_range(unsigned int first, unsigned int last, int flags)
 /* A filter may refuse close_range(2). */
 static void close_each(unsigned int first, unsigned int last)
 {
-	if (!range_by_number(first, last, 0))
+	if (!range_by_next(first, last, 0))
 		return;
 	for (; first <= last; first++)
 		closing_call(SYS_close, first, 0, 0);

@@ -32,7 +32,8 @@ unsigned int devepoll_read_settings(void)
 	       if_asked_for("DEVEPOLL_NO_FALLBACK", SETTING_NO_FALLBACK) |
 	       if_asked_for("DEVEPOLL_VERBOSE", SETTING_VERBOSE) |
 	       if_asked_for("DEVEPOLL_RING", SETTING_RING) |
-	       if_asked_for("DEVEPOLL_NO_KEEP", SETTING_NO_KEEP);
+	       if_asked_for("DEVEPOLL_NO_KEEP", SETTING_NO_KEEP) |
+	       if_asked_for("DEVEPOLL_FAIR", SETTING_FAIR);
 }
 
 static struct iovec text(const char *text)

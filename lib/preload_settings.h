@@ -16,6 +16,7 @@
 #define SETTING_VERBOSE		0x4U	/* DEVEPOLL_VERBOSE */
 #define SETTING_RING		0x8U	/* DEVEPOLL_RING */
 #define SETTING_NO_KEEP		0x10U	/* DEVEPOLL_NO_KEEP */
+#define SETTING_FAIR		0x20U	/* DEVEPOLL_FAIR */
 
 /* The settings, or 0 as long as they are not known. */
 extern DEVEPOLL_HIDDEN atomic_uint devepoll_settings;
