@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * DEVEPOLL_FAIR: listening sockets whose events go to one instance at a time.
+ * DEVEPOLL_FAIR: the instances that watch a listening socket take turns.
  *
  * Such an fd is added with EPOLLEXCLUSIVE, so the instances that watch the
  * socket are told of connections in turn.  With this mode the kernel refuses

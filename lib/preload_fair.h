@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
-/* DEVEPOLL_FAIR: listening sockets whose events go to one instance at a time. */
+/* DEVEPOLL_FAIR: the instances that watch a listening socket take turns. */
 #ifndef DEVEPOLL_PRELOAD_FAIR_H
 #define DEVEPOLL_PRELOAD_FAIR_H
 

@@ -22,8 +22,10 @@ DEVEPOLL_HIDDEN void devepoll_preload_keep_move(int fd);
 /* May the number be ours? */
 static inline bool preload_may_keep(int fd)
 {
-	return __builtin_expect(fd == atomic_load_explicit(
-			&devepoll_preload_kept, memory_order_relaxed), 0);
+	const int kept = atomic_load_explicit(&devepoll_preload_kept,
+					      memory_order_relaxed);
+
+	return __builtin_expect(fd == kept, 0);
 }
 
 #endif /* DEVEPOLL_PRELOAD_KEEP_H */

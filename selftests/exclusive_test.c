@@ -356,6 +356,27 @@ TEST_F(exclusive, that_is_left_alone_is_told_to_the_next_one)
 		EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));
 }
 
+/* Nobody else sleeps in a wait, but somebody polls a set. */
+TEST_F(exclusive, that_is_left_alone_is_told_to_who_polls)
+{
+	bool turns = eset_has(&self->sets[0], TAKES_TURNS);
+	struct task task;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, eset_add(&self->sets[i], self->event,
+				      EPOLLIN | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, task_start(&task, poll_for_input, &self->sets[1].fd));
+	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
+	ASSERT_EQ(0, ewaiter_start(&self->waiters[0], &self->sets[0], -1));
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(1, ewaiter_join(&self->waiters[0]));
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->sets[0], self->event, 0));
+	if (!turns)
+		ASSERT_EQ(0, eventfd_post(self->event));
+	EXPECT_EQ(POLLIN, task_join(&task));
+}
+
 TEST_F(exclusive, that_is_dealt_with_is_told_to_nobody)
 {
 	int i, one;

@@ -273,7 +273,9 @@ static int64_t data_of(int set)
 {
 	struct epoll_event event;
 
-	return epoll_wait(set, &event, 1, 0) == 1 ? (int64_t)event.data.u64 : -1;
+	if (epoll_wait(set, &event, 1, 0) != 1)
+		return -1;
+	return event.data.u64;
 }
 
 static int change_it(void)

@@ -69,4 +69,8 @@ static inline u16 dep_events_settled(u16 events)
 #define DEP_MODE_ONESHOT	((__force u32)EPOLLONESHOT)
 #define DEP_MODE_EXCLUSIVE	((__force u32)EPOLLEXCLUSIVE)
 
+/* Bits of dep_item.chosen. */
+#define DEP_CHOSEN_WOKEN	1	/* it alone has got the event */
+#define DEP_CHOSEN_TAKEN	2	/* a waiter has it; level-triggered */
+
 #endif /* DEVEPOLL_EVENTS_H */

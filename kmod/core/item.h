@@ -115,10 +115,6 @@ static inline bool dep_item_hosted(const struct dep_item *item)
 	return data_race((bool)item->hosted);
 }
 
-/* Bits of dep_item.chosen. */
-#define DEP_CHOSEN_WOKEN	1	/* it alone has got the event */
-#define DEP_CHOSEN_TAKEN	2	/* a waiter has it; level-triggered */
-
 /* Values of dep_item.watched. */
 #define DEP_WATCHED_NOT		0
 /* By the watch in the host, where the item is. */
