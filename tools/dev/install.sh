@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Installs the module, the unit that loads it at boot, its udev rule, the
-# library, the headers, devepoll-module, devepoll-top and the man pages.
+# library, the headers, devepoll-module, devepoll-top, devepoll-metrics, the script
+# for bpftrace, and the man pages.
 #
 # usage: install.sh [KERNEL]
 #        install.sh --remove    removes what was installed, for all kernels
@@ -53,7 +54,10 @@ if [ "$kernel" = --remove ]; then
 		"$dest/usr/sbin/devepoll-module" "$dest$units/devepoll.service" \
 		"$dest$units/sysinit.target.wants/devepoll.service"
 	make -s -C lib uninstall "DESTDIR=$dest" "PREFIX=$prefix" || exit 1
-	rm -f "$dest$prefix/bin/devepoll-top"
+	rm -f "$dest$prefix"/bin/devepoll-{top,metrics} \
+		"$dest$prefix/share/devepoll/latency.bt"
+	rmdir --ignore-fail-on-non-empty "$dest$prefix/share/devepoll" \
+		2>/dev/null
 	for page in Documentation/man/man?/*.?; do
 		rm -f "$dest$prefix/share/man/man${page##*.}/${page##*/}"
 	done
@@ -78,7 +82,8 @@ mkdir -p "$dest$units/sysinit.target.wants" &&
 	ln -sf ../devepoll.service "$dest$units/sysinit.target.wants/" &&
 	install -D tools/devepoll-module "$dest/usr/sbin/devepoll-module" || exit 1
 make -s -C lib install "DESTDIR=$dest" "PREFIX=$prefix" || exit 1
-install -D tools/top/devepoll-top "$dest$prefix/bin/devepoll-top" || exit 1
+install -D -t "$dest$prefix/bin" tools/top/devepoll-{top,metrics} || exit 1
+put tools/top/latency.bt "$dest$prefix/share/devepoll/latency.bt"
 for page in Documentation/man/man?/*.?; do
 	put "$page" "$dest$prefix/share/man/man${page##*.}/${page##*/}"
 done
