@@ -107,8 +107,9 @@
 #define DEP_POLLERS_AT_ONCE	8
 
 /*
- * How long the relay of a processor wakes pollers of all sets in interrupts,
- * and after that, one part in how many of its time.  A worker does the rest.
+ * How long the relay of a processor wakes pollers of all sets in interrupts.
+ * Once this budget is spent, the relay regains 1/DEP_RELAY_SHARE of the time
+ * that passes.  A worker does the rest.
  * One set is never divided: its cost is bounded by what epoll allows its
  * pollers to cost.
  */

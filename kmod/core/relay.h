@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The relay of a processor: a queue of the sets in which an event has happened
- * there and which have more to wake than sleeping waiters.  service.c and
- * late.c serve it.
+ * The relay of a processor: a queue of the sets that must wake pollers or
+ * io_uring commands for an event that happened there.  service.c and late.c
+ * serve it.
  */
 #ifndef DEVEPOLL_RELAY_H
 #define DEVEPOLL_RELAY_H

@@ -24,8 +24,8 @@ struct task_struct;
  *	dep_instance.woken until @wake is called
  * @task: const: the task, or NULL
  * @wake: const: without a task: the function to call, from irq_work or a worker
- * @comes: const: would it come at once if it were woken now?  NULL if it always
- *	does.  L is held
+ * @comes: const: would it run promptly if woken now?  NULL if it always does.  L
+ *	is held
  * @min: const: how many items must be on the ready list to wake it
  * @room: const: how many events it can take; 0 if that is not counted
  * @looks: L: dep_instance.looks when it was woken

@@ -39,7 +39,10 @@ static noinline bool watch_leaves_room(struct dep_watch *watch,
 	struct dep_item *other;
 
 	lockdep_assert_held(&watch->lock);
-	/* B keeps their sets.  A wake-up does more with as many items. */
+	/*
+	 * B keeps their sets.  A wake-up already walks this many items and does
+	 * more for each.
+	 */
 	dep_watch_for_each(watch, other)
 		own += other->inst->person == item->inst->person;
 	return dep_person_may_take(own, watch->nr_items, most);

@@ -23,9 +23,8 @@ void dep_watch_detach(struct dep_item *item);
  * @file: the file, for which dep_watch_maybe() is true; the caller has a
  *	reference on it
  *
- * Both answers are guesses: it may get a watch, or lose it, at once; and that a
- * watch was joined is seen without a lock, by a mark that another file of the
- * same bucket might have, too.
+ * The answer is only a hint: it can be stale at once, and the mark that it
+ * reads without a lock may belong to another file in the bucket.
  *
  * Return: true if it seems to have one.
  */

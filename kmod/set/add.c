@@ -124,7 +124,7 @@ interest_hook_other(struct file *file, struct dep_item *item, int err)
 	int fd = item->fd;
 
 	if (err == -EEXIST && !dep_interest_resolve(inst, file, fd)) {
-		/* One that has no host can stay: nothing is taken twice. */
+		/* Without a host, it is reused: nothing is charged twice. */
 		if (dep_item_hosted(item)) {
 			dep_item_discard(item);
 			item = interest_new_lone(inst, file, fd, events, mode,
