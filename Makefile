@@ -18,8 +18,8 @@
 #   DESTDIR= PREFIX=        install: the destination (PREFIX: /usr/local)
 #   TAG=v0.2.0              dist: the release with this tag, instead of the tree
 #   DEVEPOLL_CACHE=         the cache (default: ~/.cache/devepoll)
-#   WITHOUT="ring uring"    interfaces that make kmod leaves out: classic devpoll
-#                           ring signal uring
+#   WITHOUT="ring uring"    interfaces that the module is built without: classic
+#                           devpoll ring signal uring
 #   DEVEPOLL_NEWEST=7.2     the version of newest, instead of asking the archive
 
 # make's lists and kbuild take a space for the end of a name.
@@ -51,7 +51,7 @@ else
 export V
 endif
 PREFIX ?= /usr/local
-export DESTDIR PREFIX OPS SEED QUICK
+export DESTDIR PREFIX OPS SEED QUICK WITHOUT
 
 # A make that runs deps first: names of tools/dev/deps.sh's groups.
 deps = $(Q)tools/dev/deps.sh $(1)
@@ -77,8 +77,7 @@ deps: ## install the required Debian packages (as root)
 kmod: ## build the module for KERNEL or all of make check: build/KERNEL/kmod
 	$(call deps,base)
 	$(Q)set -e; for k in $(or $(KERNEL),6.1 6.12 newest); do \
-		tools/vm/kmod $(A:%=--arch %) $$k \
-			$(if $(WITHOUT),WITHOUT="$(WITHOUT)"); done
+		tools/vm/kmod $(A:%=--arch %) $$k; done
 
 lib: ## build the library: build/lib
 	$(Q)$(if $(A),tools/vm/cross $(A) lib OUTPUT=$(CURDIR)/build/$(A)/lib,\

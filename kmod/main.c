@@ -41,7 +41,7 @@ MODULE_PARM_DESC(mode, "permissions of /dev/epoll and /dev/poll (default 0666)")
 static char *interfaces;
 module_param(interfaces, charp, 0444);
 MODULE_PARM_DESC(interfaces,
-		 "the interfaces beside epoll's that programs may use, with commas between (default all: ring,uring,signal,devpoll,classic)");
+		 "the interfaces beside epoll's that programs may use, with commas between (default: all that were built in)");
 
 /* The memory of a file that is watched once, in bytes. */
 #define WATCH_COST	sizeof(struct dep_host)

@@ -223,6 +223,15 @@ TEST_F(access, has_no_say_in_requests_that_there_are_not)
 	}
 	EXPECT_EQ(0, isatty(self->writer));
 	EXPECT_EQ(ENOTTY, errno);
+	/* Those of the other node, too. */
+	EXPECT_EQ(-ENOTTY, dp_ioctl(self->writer, DP_SOLARIS_POLL, arg));
+	EXPECT_EQ(-ENOTTY, dp_ioctl(self->writer, DP_SOLARIS_ISPOLLED, arg));
+	if (fds[2] >= 0) {
+		EXPECT_EQ(-ENOTTY, dp_ioctl(fds[2], DEVEPOLL_CTL, arg));
+		EXPECT_EQ(-ENOTTY, dp_ioctl(fds[2], DEVEPOLL_SIGNAL, arg));
+		EXPECT_EQ(-ENOTTY, dp_ioctl(fds[3], DEVEPOLL_WAIT, arg));
+		EXPECT_EQ(-ENOTTY, dp_ioctl(fds[3], DEVEPOLL_RING_WAIT, arg));
+	}
 	close(fds[2]);
 	close(fds[3]);
 }

@@ -20,6 +20,7 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "core/nest.h"
+#include "epoll/access.h"
 #include "epoll/request.h"
 #include "epoll/write.h"
 #include "set/control.h"
@@ -130,13 +131,17 @@ static noinline long classic_take_or_wait(struct dep_instance *inst, u64 turn,
 	return classic_wait(inst, turn, timeout_ms, resoff, size);
 }
 
+/* The error of a wait, which is that of an unknown request if it is refused. */
+static noinline long classic_error(const struct dep_instance *inst, long err)
+{
+	return dep_classic_face.refused ? dep_access_no_request(inst) : err;
+}
+
 /* Why can this set not be waited on? */
 static noinline long classic_refuse(const struct dep_instance *inst)
 {
-	if (dep_classic_face.refused)
-		return -ENOTTY;
-	return READ_ONCE(inst->settled) || READ_ONCE(inst->onesig) ?
-	       -EBUSY : -EINVAL;
+	return classic_error(inst, READ_ONCE(inst->settled) ||
+				   READ_ONCE(inst->onesig) ? -EBUSY : -EINVAL);
 }
 
 /* As get_user(), without a call. */
@@ -162,7 +167,7 @@ static __always_inline long classic_poll(struct dep_instance *inst,
 	int timeout_ms;
 
 	if (!classic_read(&timeout_ms, timeout))
-		return -EFAULT;
+		return classic_error(inst, -EFAULT);
 	if (unlikely(!atomic_read(&inst->mappings)))
 		return classic_refuse(inst);
 	if (dep_turn_at_once(inst))
@@ -263,6 +268,12 @@ static fmode_t classic_mode(unsigned int cmd)
 /* At any offset that no other interface has. */
 static int classic_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	switch (vma->vm_pgoff) {
+	/* Without the ring, they are nobody's. */
+	case DEVEPOLL_MAP_RING >> PAGE_SHIFT:
+	case DEVEPOLL_MAP_RING_SLOTS >> PAGE_SHIFT:
+		return -ENODEV;
+	}
 	if (dep_instance_kind(file) == DEP_FILE_AS_EPOLL)
 		return -ENODEV;
 	return dep_pages_map(file->private_data, vma);
@@ -281,7 +292,7 @@ static const char *classic_describe(const struct dep_instance *inst)
 	return READ_ONCE(inst->extended) ? NULL : "2001";
 }
 
-struct dep_face dep_classic_face __ro_after_init = {
+DEP_FACE_TABLE(classic) = {
 	.name = "classic",
 	.mode = classic_mode,
 	.ioctl = classic_ioctl,

@@ -66,7 +66,7 @@ enum turn_verdict {
 };
 
 static enum turn_verdict turn_look(struct dep_waiting *waiting,
-					 struct dep_instance *inst)
+				   struct dep_instance *inst)
 {
 	bool blocked = false;
 

@@ -28,7 +28,7 @@ static inline bool dep_turn_at_once(const struct dep_instance *inst)
  * polled, and the turn is known to be open.
  */
 static inline bool dep_turn_in_vain(const struct dep_instance *inst,
-				       u64 turn)
+				    u64 turn)
 {
 	return !dep_ready_may_ask(inst) && !READ_ONCE(inst->pending) &&
 	       READ_ONCE(inst->turns.open) == turn;

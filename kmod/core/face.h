@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * An interface beside epoll's calls and the extended one: a table of what it
- * does.  The core names none of them; Kbuild lists those of a build, and the
- * parameter "interfaces" those that may be used.
+ * does.  The core names none of them, but for has.h; Kbuild lists those of a
+ * build, and the parameter "interfaces" those that may be used.
  */
 #ifndef DEVEPOLL_FACE_H
 #define DEVEPOLL_FACE_H
 
+#include <linux/cache.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/types.h>
@@ -39,7 +40,7 @@ struct io_uring_cmd;
  * @free: frees what it has made for the set, which no relay serves any more;
  *	NULL if there is nothing
  * @describe: what /proc/PID/fdinfo calls a set of this interface; NULL if the
- *	set is not one.  NULL if no set is
+ *	set is not one: then it is called "extended".  NULL if no set is
  * @node: a node of its own, or NULL.  Its opens are sets; what ends, polls and
  *	describes a set is added to its operations
  */
@@ -60,6 +61,11 @@ struct dep_face {
 	const char *(*describe)(const struct dep_instance *inst);
 	const struct miscdevice *node;
 };
+
+/* Begins the definition of an interface's table. */
+#define DEP_FACE_TABLE(name)						\
+	extern struct dep_face dep_##name##_face;			\
+	struct dep_face dep_##name##_face __ro_after_init
 
 /* Those of this build that are not refused, up to a NULL. */
 extern struct dep_face *dep_faces[];

@@ -106,7 +106,7 @@ static const char *devpoll_describe(const struct dep_instance *inst)
 	return NULL;
 }
 
-struct dep_face dep_devpoll_face __ro_after_init = {
+DEP_FACE_TABLE(devpoll) = {
 	.name = "devpoll",
 	.node = &devpoll_node,
 	.describe = devpoll_describe,

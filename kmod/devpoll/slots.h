@@ -22,7 +22,7 @@ int dep_slots_map(struct dep_instance *inst, struct vm_area_struct *vma);
  * Return: false if the memory is not mapped.
  */
 static inline bool dep_slots_pin(struct dep_instance *inst,
-				struct dep_results *results)
+				 struct dep_results *results)
 {
 	if (!atomic_inc_not_zero(&inst->mappings))
 		return false;

@@ -7,6 +7,10 @@
 
 #include <linux/devepoll.h>
 
+#include "core/compat.h"
+#include "core/instance.h"
+#include "core/nest.h"
+
 extern bool dep_access_fadvise;
 
 /**
@@ -56,6 +60,18 @@ static inline bool dep_access_takes(unsigned int request, u64 offset,
 static inline bool dep_access_has(const struct file *file, fmode_t mode)
 {
 	return (file->f_mode & mode) == mode;
+}
+
+/**
+ * dep_access_no_request() - the error of a request that there is not
+ * @inst: the instance
+ *
+ * Return: -ENOTTY or, in a set for epoll's calls, the kernel's own error there.
+ */
+static inline long dep_access_no_request(const struct dep_instance *inst)
+{
+	return dep_instance_kind(inst->file) == DEP_FILE_AS_EPOLL ?
+		       -DEP_EPOLL_NO_IOCTL : -ENOTTY;
 }
 
 bool dep_access_allows_part(const struct file *file, unsigned int cmd);

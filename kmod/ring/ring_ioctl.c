@@ -17,6 +17,7 @@
 #include "core/instance.h"
 #include "core/pending.h"
 #include "core/readers.h"
+#include "epoll/access.h"
 #include "epoll/bind.h"
 #include "epoll/request.h"
 #include "epoll/sigmask.h"
@@ -85,9 +86,7 @@ static int ring_wait_check(const struct dep_ring *ring,
 {
 	const u32 known = DEVEPOLL_WAIT_ABSTIME | DEVEPOLL_WAIT_SPARE;
 
-	if (unlikely(!ring))
-		return dep_ring_face.refused ? -ENOTTY : -EINVAL;
-	if (args->flags & ~known || args->min_events > ring->room ||
+	if (!ring || args->flags & ~known || args->min_events > ring->room ||
 	    !ring_wait_names_set(ring, args))
 		return -EINVAL;
 	if (!args->sigmask)
@@ -126,6 +125,12 @@ static noinline void ring_come_back(struct dep_instance *inst,
 	spin_unlock_irq(&inst->lock);
 }
 
+/* That of an unknown request if rings are refused. */
+static noinline long ring_wait_error(const struct dep_instance *inst, long err)
+{
+	return dep_ring_face.refused ? dep_access_no_request(inst) : err;
+}
+
 static __always_inline long ring_wait(struct dep_instance *inst,
 				      void __user *arg, size_t size,
 				      bool only_waits)
@@ -138,7 +143,7 @@ static __always_inline long ring_wait(struct dep_instance *inst,
 	if (!ret)
 		ret = ring_wait_check(dep_instance_ring(inst), &args);
 	if (unlikely(ret))
-		return ret;
+		return ring_wait_error(inst, ret);
 	if (unlikely(READ_ONCE(inst->readers)))
 		ring_come_back(inst, &args);
 	waiting = (struct dep_waiting) {
@@ -309,7 +314,7 @@ static const char *ring_describe(const struct dep_instance *inst)
 	return READ_ONCE(inst->ring) ? "extended, ring" : NULL;
 }
 
-struct dep_face dep_ring_face __ro_after_init = {
+DEP_FACE_TABLE(ring) = {
 	.name = "ring",
 	.features = DEVEPOLL_FEATURE_RING,
 	.mode = ring_mode,

@@ -371,7 +371,7 @@ static const char *onesig_describe(const struct dep_instance *inst)
 	return READ_ONCE(inst->onesig) ? "signal" : NULL;
 }
 
-struct dep_face dep_signal_face __ro_after_init = {
+DEP_FACE_TABLE(signal) = {
 	.name = "signal",
 	.features = DEVEPOLL_FEATURE_SIGNAL,
 	.init = dep_siginfo_cache_init,

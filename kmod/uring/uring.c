@@ -156,7 +156,7 @@ static long uring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return dep_uring_cancel_ioctl(file->private_data, cmd, arg);
 }
 
-struct dep_face dep_uring_face __ro_after_init = {
+DEP_FACE_TABLE(uring) = {
 	.name = "uring",
 	.features = DEVEPOLL_FEATURE_URING | DEVEPOLL_FEATURE_CANCEL |
 		    (DEP_URING_CAN_CANCEL ? DEVEPOLL_FEATURE_URING_WAIT : 0) |

@@ -3,7 +3,6 @@
  * An interface with one request: how many fds has a set?  It shows how to add an
  * interface to the module.
  */
-#include <linux/cache.h>
 #include <linux/fs.h>
 #include <linux/ioctl.h>
 
@@ -30,7 +29,7 @@ static long hello_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return arg ? -EINVAL : dep_instance_nr_items(inst);
 }
 
-struct dep_face dep_hello_face __ro_after_init = {
+DEP_FACE_TABLE(hello) = {
 	.name = "hello",
 	.mode = hello_mode,
 	.ioctl = hello_ioctl,
