@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * For assembly: the note that an object keeps to the protection of branches, which
- * the linker drops from a library if one object lacks it, and BRANCH_TARGET,
- * which begins a function that is called by pointer.  Both follow the options
- * of the compiler, as for C: -fcf-protection on x86, -mbranch-protection on
- * arm64.
+ * For assembly: the note that an object keeps to the protection of branches,
+ * which the linker drops from a library if one object lacks it, and
+ * BRANCH_TARGET, which begins a function that is called by pointer.  Both follow
+ * the options of the compiler, as for C: -fcf-protection on x86,
+ * -mbranch-protection on arm64.
  */
 #ifndef DEVEPOLL_BRANCH_H
 #define DEVEPOLL_BRANCH_H
@@ -30,7 +30,7 @@
 #define NOTE_PAC	0
 #endif
 
-	.pushsection .note.gnu.property, "a", %note
+	.pushsection .note.gnu.property, "a"
 	.p2align 3
 	.long	4		/* length of the name */
 	.long	16		/* length of what follows it */

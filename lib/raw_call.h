@@ -88,8 +88,9 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 	case SYS_epoll_wait:
 		return arm64_call(SYS_epoll_pwait, a, b, c, d, 0, 0);
 	case SYS_epoll_create:
-		return (int)a > 0 ?
-		       arm64_call(SYS_epoll_create1, 0, 0, 0, 0, 0, 0) : -EINVAL;
+		if ((int)a <= 0)
+			return -EINVAL;
+		return arm64_call(SYS_epoll_create1, 0, 0, 0, 0, 0, 0);
 	case SYS_dup2:
 		if ((int)a != (int)b)
 			return arm64_call(SYS_dup3, a, b, 0, 0, 0, 0);

@@ -39,8 +39,8 @@
 #endif
 
 /*
- * since 6.2; before, the trampoline saves the arguments in a bare pt_regs.  Some
- * architectures have a function of this name.
+ * since 6.2; before, the trampoline saves the arguments in a bare pt_regs.
+ * Some architectures have a function of this name.
  */
 #ifndef DEP_HAVE_FTRACE_ARGUMENT
 #define ftrace_regs_get_argument(fregs, n) \
