@@ -164,5 +164,6 @@ static __attribute__((constructor)) void keep(void)
 		return;
 	become_keeper();
 	pthread_atfork(NULL, NULL, become_keeper);
-	set_kept(kept);
+	atomic_store_explicit(&devepoll_preload_kept, kept,
+			      memory_order_relaxed);
 }

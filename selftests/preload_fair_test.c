@@ -372,8 +372,6 @@ static int go_on(const char *word)
 {
 	if (!strcmp(word, "fair"))
 		return count("/dev/epoll, DEVEPOLL_FAIR");
-	if (!strcmp(word, "unfair"))
-		return count("/dev/epoll");
 	if (!strcmp(word, "epoll"))
 		return other_node(-1, 0) ? 0 : count("epoll");
 	if (!strcmp(word, "never"))
@@ -432,7 +430,6 @@ TEST_F_TIMEOUT(fair, workers_take_turns, 4 * TEST_SECONDS)
 	EXPECT_GE(120, status);
 	/* For comparison. */
 	unsetenv("DEVEPOLL_FAIR");
-	EXPECT_LE(100, run_self("unfair"));
 	setenv("DEVEPOLL_NO_KEEP", "1", 1);
 	EXPECT_LE(100, run_self("epoll"));
 }
