@@ -58,8 +58,8 @@ deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kmod lib tools selftests demo check check-deep mutants fuzz \
-	proof servers clients bench bench-check profile perf experiment shell \
-	lint docs install uninstall dist deb clean
+	proof servers clients bench bench-check bench-um profile perf \
+	experiment shell lint docs install uninstall dist deb clean
 
 help: ## print this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
@@ -121,6 +121,10 @@ bench-check: tools ## compare the costs with those recorded (KERNEL=, 6.1)
 	$(call deps,base)
 	$(Q)tools/bench/check $(K)
 	$(Q)tools/cycles/run --check $(K)
+
+bench-um: ## time calls on this processor, in Linux 6.1 as a program
+	$(call deps,base)
+	$(Q)tools/um/run
 
 profile: ## count one call's instructions by function, WHAT=wait_1 (KERNEL=, 6.1)
 	$(call deps,base)

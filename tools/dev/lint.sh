@@ -98,6 +98,7 @@ pass_shellcheck() {
 		of_shebang sh bash
 		echo tools/vm/common.sh
 		echo tools/vm/archive.sh
+		echo tools/vm/config.sh
 		echo tools/proof/server.sh
 	} | xargs -r shellcheck -x
 }
