@@ -341,6 +341,11 @@ TEST_F(exclusive, that_is_left_alone_is_told_to_the_next_one)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	ASSERT_TRUE(await(the_one_done(self->waiters) >= 0));
 	one = the_one_done(self->waiters);
+	/* We are another task, and have not left it alone so far. */
+	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->sets[one], self->event, 0));
+	for (i = 0; i < SETS; i++)
+		if (i != one)
+			EXPECT_TRUE(task_undisturbed(&self->waiters[i].task));
 	for (i = 2; i <= SETS; i++) {
 		EXPECT_EQ(EPOLLIN,
 			  eset_wait_one(&self->sets[one], self->event, 0));
@@ -356,25 +361,33 @@ TEST_F(exclusive, that_is_left_alone_is_told_to_the_next_one)
 		EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));
 }
 
-/* Nobody else sleeps in a wait, but somebody polls a set. */
-TEST_F(exclusive, that_is_left_alone_is_told_to_who_polls)
+/* One set asks for nothing but errors now, as a worker does that pauses. */
+TEST_F(exclusive, that_is_left_alone_is_told_to_who_wants_it)
 {
 	bool turns = eset_has(&self->sets[0], TAKES_TURNS);
-	struct task task;
-	int i;
+	const uint32_t events[] = { EPOLLIN, 0, EPOLLIN };
+	int i, other = eventfd_new();
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, eset_add(&self->sets[i], self->event,
-				      EPOLLIN | EPOLLEXCLUSIVE));
-	ASSERT_EQ(0, task_start(&task, poll_for_input, &self->sets[1].fd));
-	ASSERT_EQ(0, await_sleep(task.tid, SYS_poll));
+				      events[i] | EPOLLEXCLUSIVE));
+	ASSERT_EQ(0, eset_add(&self->sets[1], other, EPOLLIN));
 	ASSERT_EQ(0, ewaiter_start(&self->waiters[0], &self->sets[0], -1));
 	ASSERT_EQ(0, eventfd_post(self->event));
 	ASSERT_EQ(1, ewaiter_join(&self->waiters[0]));
-	EXPECT_EQ(EPOLLIN, eset_wait_one(&self->sets[0], self->event, 0));
+	for (i = 1; i < 3; i++)
+		ASSERT_EQ(0, ewaiter_start(&self->waiters[i], &self->sets[i],
+					   -1));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(EPOLLIN, eset_wait_one(&self->sets[0], self->event,
+						 0));
 	if (!turns)
 		ASSERT_EQ(0, eventfd_post(self->event));
-	EXPECT_EQ(POLLIN, task_join(&task));
+	EXPECT_EQ(1, ewaiter_join(&self->waiters[2]));
+	EXPECT_TRUE(task_undisturbed(&self->waiters[1].task));
+	ASSERT_EQ(0, eventfd_post(other));
+	EXPECT_EQ(1, ewaiter_join(&self->waiters[1]));
+	close(other);
 }
 
 TEST_F(exclusive, that_is_dealt_with_is_told_to_nobody)
@@ -401,7 +414,7 @@ TEST_F(exclusive, that_is_dealt_with_is_told_to_nobody)
 }
 
 /* The waiter has taken it, but nobody knows whether it will deal with it. */
-TEST_F(exclusive, that_was_taken_and_goes_is_told_to_the_others)
+TEST_F(exclusive, that_was_taken_and_goes_is_told_to_the_next_one)
 {
 	bool turns = eset_has(&self->sets[0], TAKES_TURNS);
 	int i, one;
@@ -414,11 +427,11 @@ TEST_F(exclusive, that_was_taken_and_goes_is_told_to_the_others)
 	one = the_one_done(self->waiters);
 	ASSERT_EQ(1, ewaiter_join(&self->waiters[one]));
 	ASSERT_EQ(0, eset_del(&self->sets[one], self->event));
-	if (!turns) {
-		/* With epoll they sleep on. */
-		for (i = 0; i < SETS; i++)
-			ASSERT_EQ(0, eventfd_post(self->event));
-	}
+	if (turns)
+		EXPECT_TRUE(await(ewaiters_done(self->waiters, SETS) == 2));
+	/* With epoll they all sleep on. */
+	for (i = 0; i < SETS; i++)
+		ASSERT_EQ(0, eventfd_post(self->event));
 	for (i = 0; i < SETS; i++)
 		if (i != one)
 			EXPECT_EQ(1, ewaiter_join(&self->waiters[i]));

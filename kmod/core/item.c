@@ -126,7 +126,7 @@ bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf)
 	WRITE_ONCE(item->events, 0);
 	dep_owner_leave(inst, item->owner);
 	item_extract(item, leaf);
-	item->handover = item->chosen != 0;
+	item->handover = item->chosen;
 	dep_item_unlist(item);
 	inst->sink->forget(inst, item);
 	if (item->mode & DEP_MODE_NEST)

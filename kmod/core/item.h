@@ -55,7 +55,7 @@ struct dep_extra {
  * @must_poll: L: on the ready list because of dep_item_needs_poll()
  * @chosen: L: exclusive, and the others were not given an event which nobody
  *	may have dealt with yet: DEP_CHOSEN_*
- * @handover: L: was it @chosen when it was unhooked?
+ * @handover: L: what @chosen was when it was unhooked
  * @hosted: const: it lies in a struct dep_host, and not in a struct dep_lone
  * @cut: the owner's, once unhooked: @leaf is to be freed with the item
  * @watched: B: which watch it is on: DEP_WATCHED_*
@@ -83,7 +83,7 @@ struct dep_item {
 	bool hooked:1;
 	bool must_poll:1;
 	u8 chosen:2;
-	bool handover:1;
+	u8 handover:2;
 	bool hosted:1;
 	bool cut:1;
 	u8 watched;
@@ -125,11 +125,13 @@ static inline bool dep_item_hosted(const struct dep_item *item)
  * struct dep_lone - an item without a host
  *
  * What most items do not need is only here: another set watches the file
- * already, or the item is the second of its number, or it has an @extra.
+ * already, or the item is the second of its number, or it is exclusive, or it has
+ * an @extra.
  *
  * @item: the item
  * @watch: B: the watch of the file, from attach to detach
  * @armed: M: the events that ->poll() was called with so far
+ * @taker: M: the task that took the event, with DEP_CHOSEN_TAKEN
  * @peer: L, while hooked: the next item of the same number, of another file
  * @nest: L: with DEP_MODE_NEST: the place of that set in this one
  * @extra: const: otherwise: what its sink keeps beside it, or NULL
@@ -138,6 +140,7 @@ struct dep_lone {
 	struct dep_item item;
 	struct dep_watch *watch;
 	u16 armed;
+	pid_t taker;
 	struct dep_item *peer;
 	/* Only a signal set has extras, and no member of it is a set. */
 	union {

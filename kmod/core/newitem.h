@@ -39,7 +39,8 @@ dep_newitem_take(struct dep_instance *inst, bool hosted, bool told)
  * @fd: the number
  * @events: the events asked for
  * @hosted: it gets a host: the file seems to have no watch, and the number has
- *	no item; it is no set, and the sink keeps nothing beside it
+ *	no item; it is no set and not exclusive, and the sink keeps nothing
+ *	beside it
  * @told: not @hosted, and the caller gives it DEP_MODE_HELD
  *
  * Context: process, dep_instance.mtx held.
@@ -88,7 +89,7 @@ dep_item_new(struct dep_instance *inst, struct file *file, int fd, u16 events,
 	item->data = 0;
 	item->owner = NULL;
 	item->chosen = 0;
-	item->handover = false;
+	item->handover = 0;
 	return item;
 }
 

@@ -66,7 +66,7 @@ void dep_watch_detach(struct dep_item *item)
 		watch->nr_exclusive -= dep_item_is_exclusive(item);
 		/* It may have been the only one that got an event. */
 		if (item->handover)
-			dep_watch_hand_over(watch);
+			dep_watch_hand_over(watch, item);
 		spin_unlock_irq(&watch->lock);
 		/*
 		 * A wake function may use it as the only one it was once: see

@@ -12,7 +12,7 @@ int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
 		   void *key);
 int dep_watch_wake_further(wait_queue_entry_t *entry, unsigned int mode,
 			   int sync, void *key);
-void dep_watch_hand_over(struct dep_watch *watch);
-void dep_watch_tell_next(struct dep_item *told);
+void dep_watch_hand_over(struct dep_watch *watch, const struct dep_item *gone);
+void dep_watch_tell_next(struct dep_item *told, u16 events);
 
 #endif /* DEVEPOLL_WAKEUP_H */

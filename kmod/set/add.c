@@ -65,7 +65,8 @@ interest_new_item(struct dep_instance *inst, struct file *file, int fd,
 	if (unlikely(dep_instance_nr_items(inst) >= inst->room))
 		return ERR_PTR(-ENOSPC);
 	item = dep_item_new(inst, file, fd, events,
-			    alone && !DEP_NO_FAST_PATH && likely(!inner) &&
+			    alone && !DEP_NO_FAST_PATH &&
+			    likely(!inner && !(mode & DEP_MODE_EXCLUSIVE)) &&
 			    (!join || dep_instance_has_ring(inst)), told);
 	if (IS_ERR(item))
 		return item;

@@ -190,10 +190,23 @@ static void pass_put_file(struct dep_pass *pass, struct dep_ask *ask,
 		dep_fput_by_worker(file);
 }
 
+/*
+ * Does the caller find what it has taken once more?  Another thread may only be
+ * the next that the set has woken, a poll takes nothing, and an io_uring waits
+ * again before its program has seen the event.
+ */
+static noinline bool pass_took_before(const struct dep_pass *pass,
+				      const struct dep_ask *ask)
+{
+	return ask->revents && pass->results && !pass->results->by_ring &&
+	       dep_lone_of(ask->item)->taker == task_pid_nr(current);
+}
+
 /* Polls the files, with no spin lock held. */
 static void pass_ask(struct dep_pass *pass)
 {
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
+	bool told = false;
 	poll_table table;
 
 	init_poll_funcptr(&table, NULL);
@@ -215,9 +228,12 @@ static void pass_ask(struct dep_pass *pass)
 		else
 			ask->revents |= ask->events &
 				(__force u16)vfs_poll(file, &table);
-		/* The reference keeps the item on its watch. */
-		if (unlikely(ask->chosen & DEP_CHOSEN_TAKEN) && ask->revents)
-			dep_watch_tell_next(ask->item);
+		/* M and the file, which can't be closed now, keep the item. */
+		if (unlikely(ask->chosen & DEP_CHOSEN_TAKEN) && !told &&
+		    pass_took_before(pass, ask)) {
+			told = true;
+			dep_watch_tell_next(ask->item, ask->revents);
+		}
 		if (!ask->kept)
 			pass_put_file(pass, ask, file);
 	}
@@ -258,8 +274,10 @@ static __always_inline void pass_settle_answer(struct dep_pass *pass,
 		dep_item_disable(item);
 	} else if (!(item->mode & DEP_MODE_EDGE)) {
 		dep_item_list(item);
-		if (unlikely(dep_item_is_exclusive(item)))
+		if (unlikely(dep_item_is_exclusive(item))) {
 			item->chosen |= DEP_CHOSEN_TAKEN;
+			dep_lone_of(item)->taker = task_pid_nr(current);
+		}
 	}
 }
 
