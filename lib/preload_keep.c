@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "entry.h"
 #include "preload_keep.h"
@@ -50,11 +51,12 @@ static bool is_keeper(void)
 	return raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0) == keeper;
 }
 
-static void set_kept(int fd)
+/* Fails if another thread has moved it, or if this memory is another process's. */
+static bool set_kept(int from, int fd)
 {
-	if (is_keeper())
-		atomic_store_explicit(&devepoll_preload_kept, fd,
-				      memory_order_relaxed);
+	return is_keeper() &&
+	       atomic_compare_exchange_strong(&devepoll_preload_kept, &from,
+					      fd);
 }
 
 static bool is_ours(int fd)
@@ -73,13 +75,16 @@ static bool is_ours(int fd)
  */
 int devepoll_preload_keep_find(unsigned int first, unsigned int last)
 {
-	const int fd = kept_number();
+	int fd = kept_number();
 
-	if (fd < 0 || (unsigned int)fd < first || (unsigned int)fd > last)
-		return -1;
-	if (is_ours(fd))
-		return fd;
-	set_kept(-1);
+	while (fd >= 0 && (unsigned int)fd >= first && (unsigned int)fd <= last) {
+		if (is_ours(fd))
+			return fd;
+		/* It was closed behind our back, if nobody has moved it. */
+		if (set_kept(fd, -1) || kept_number() == fd)
+			return -1;
+		fd = kept_number();
+	}
 	return -1;
 }
 
@@ -97,9 +102,12 @@ void devepoll_preload_keep_move(int fd)
 	if (devepoll_preload_keep_find(fd, fd) < 0 || !is_keeper())
 		return;
 	other = raw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEEP_FROM, 0, 0, 0);
-	set_kept(other < 0 ? -1 : other);
+	/* Another thread may have moved it just now, and replaced the number. */
+	if ((other < 0 || is_ours(other)) && set_kept(fd, other < 0 ? -1 : other))
+		other = fd;
 	/* The call that is to replace it may fail. */
-	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (other >= 0)
+		raw_call(SYS_close, other, 0, 0, 0, 0, 0);
 }
 
 /* By ioctl(2) or, if a filter refuses that, by fadvise64(2). */
@@ -147,19 +155,28 @@ static void become_keeper(void)
 	keeper = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
+/*
+ * A set that nothing can be added to, because it is open for reading alone: what
+ * it is charged with would be its opener's, who may have more rights than the
+ * program has later.
+ */
 static __attribute__((constructor)) void keep(void)
 {
-	long fd, kept;
+	long fd, reader, kept;
 
 	if (devepoll_setting(SETTING_NO_KEEP))
 		return;
 	fd = devepoll_entry_open(O_CLOEXEC, NULL);
 	if (fd < 0)
 		return;
-	kept = raw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEEP_FROM, 0, 0, 0);
+	reader = request_new(fd, O_RDONLY | O_CLOEXEC);
+	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (reader < 0)
+		return;
+	kept = raw_call(SYS_fcntl, reader, F_DUPFD_CLOEXEC, KEEP_FROM, 0, 0, 0);
 	if (kept >= 0)
 		raw_call(SYS_fcntl, kept, F_SETFL, KEEP_MARK, 0, 0, 0);
-	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	raw_call(SYS_close, reader, 0, 0, 0, 0, 0);
 	if (kept < 0)
 		return;
 	become_keeper();

@@ -26,14 +26,10 @@ static bool is_of_node(const struct file *file)
 
 static int new_check(const struct file *file, unsigned long flags)
 {
-	const fmode_t all = FMODE_READ | FMODE_WRITE;
-
 	if (flags & ~(unsigned long)(O_ACCMODE | O_CLOEXEC | O_EXCL) ||
 	    (flags & O_ACCMODE) == O_ACCMODE)
 		return -EINVAL;
-	if (!is_of_node(file))
-		return -EPERM;
-	return OPEN_FMODE(flags) & all & ~file->f_mode ? -EBADF : 0;
+	return is_of_node(file) ? 0 : -EPERM;
 }
 
 /*
@@ -61,7 +57,7 @@ static int new_permission(struct file *file, fmode_t mode)
  *
  * Opens the node once more.  Whoever holds @file may have got it from somebody
  * with more rights, so the caller must be allowed what open(2) would ask for;
- * @file stands in for the search of the path alone.
+ * @file stands in for the search of the path alone, whatever it may do itself.
  *
  * Context: process; sleeps.
  * Return: the new fd, or an error: see linux/devepoll.h.

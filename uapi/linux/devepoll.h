@@ -1054,12 +1054,12 @@ struct devepoll_features {
  * The fd replaces only the search of the path.  Everything else that open(2)
  * checks is checked for the caller: the mode of the node, whether its mount
  * allows devices, the security modules, and the control group of devices.  So
- * an fd that was passed on allows no more than a path to the node would.
+ * an fd that was passed on allows no more than a path to the node would, and
+ * no less: one that is open for reading is enough for an instance of any access.
  *
  * Return: the new fd, or -1 with errno
  * EACCES: the mode of the node, or a security module, does not permit the
  * access; or the mount is nodev;
- * EBADF: fd does not have the access that the argument asks for;
  * EINVAL: the argument has other bits, or no access mode;
  * EPERM: fd is a further open, made by DEVEPOLL_REOPEN; or the control group
  * of devices, or a security module, does not permit the access;
