@@ -53,8 +53,7 @@ struct dep_extra {
  *	need not report any more, as long as @snapshot is that of the instance
  * @hooked: L: in the interest list
  * @must_poll: L: on the ready list because of dep_item_needs_poll()
- * @chosen: L: exclusive, and the others were not given an event which nobody
- *	may have dealt with yet: DEP_CHOSEN_*
+ * @chosen: L: exclusive, and it alone was given an event: DEP_CHOSEN_*
  * @handover: L: what @chosen was when it was unhooked
  * @hosted: const: it lies in a struct dep_host, and not in a struct dep_lone
  * @cut: the owner's, once unhooked: @leaf is to be freed with the item
@@ -125,8 +124,7 @@ static inline bool dep_item_hosted(const struct dep_item *item)
  * struct dep_lone - an item without a host
  *
  * What most items do not need is only here: another set watches the file
- * already, or the item is the second of its number, or it is exclusive, or it has
- * an @extra.
+ * already, or it is the second of its number, or exclusive, or has an @extra.
  *
  * @item: the item
  * @watch: B: the watch of the file, from attach to detach

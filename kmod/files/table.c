@@ -12,6 +12,7 @@
 #include "core/limits.h"
 #include "core/trace.h"
 #include "core/watch.h"
+#include "files/exclusive.h"
 #include "files/members.h"
 #include "files/table.h"
 #include "files/waitqueue.h"
@@ -65,8 +66,10 @@ void dep_watch_detach(struct dep_item *item)
 		dep_watch_leave(watch, item);
 		watch->nr_exclusive -= dep_item_is_exclusive(item);
 		/* It may have been the only one that got an event. */
-		if (item->handover)
-			dep_watch_hand_over(watch, item);
+		if (item->handover & DEP_CHOSEN_WOKEN)
+			dep_watch_hand_over(watch);
+		else if (item->handover)
+			dep_watch_tell_one(watch, item, U16_MAX);
 		spin_unlock_irq(&watch->lock);
 		/*
 		 * A wake function may use it as the only one it was once: see

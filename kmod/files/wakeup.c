@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Wake-ups: from a wait queue of a watched file to the sets that watch it. */
 #include "core/compat.h"
-#include "core/host.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/pending.h"
@@ -149,9 +148,16 @@ static __always_inline void watch_notify_all(struct dep_watch *watch,
 		watch_notify(item, key, many);
 }
 
-/* Wakes a task that sleeps for this item, if there is one. */
-static bool watch_notify_waiter(struct dep_item *item, __poll_t key,
-				unsigned int *left)
+/**
+ * dep_watch_notify_waiter() - wake a task that sleeps for an exclusive item
+ * @item: the item, whose watch is locked
+ * @key: what has happened, or 0
+ * @left: how many sets and waiters may still be looked at; counted down
+ *
+ * Return: false if there is none.
+ */
+bool dep_watch_notify_waiter(struct dep_item *item, __poll_t key,
+			     unsigned int *left)
 {
 	struct dep_instance *inst = item->inst;
 	bool woken;
@@ -194,7 +200,7 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 		} else if (!chosen) {
 			if (!left)
 				break;
-			if (watch_notify_waiter(item, key, &left))
+			if (dep_watch_notify_waiter(item, key, &left))
 				chosen = item;
 		}
 	}
@@ -213,81 +219,21 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 	}
 }
 
-/*
- * Tells one set for which a task sleeps of events that another set has left alone.
- * Hang-ups and errors went to all when they came, and an edge is over.
- */
-static void watch_tell_one(struct dep_watch *watch, const struct dep_item *told,
-			   u16 events)
-{
-	unsigned int left = DEP_CHOICE_LOOKS, looks = DEP_CHOICE_LOOKS;
-	struct dep_item *item;
-
-	lockdep_assert_held(&watch->lock);
-	events &= (__force u16)(EPOLLIN | EPOLLOUT);
-	dep_watch_for_each(watch, item) {
-		if (!looks-- || !left)
-			return;
-		/* Events without L: what is asked for meanwhile is polled. */
-		if (!dep_item_is_exclusive(item) || item->inst == told->inst ||
-		    item->mode & DEP_MODE_EDGE ||
-		    !(data_race(READ_ONCE(item->events)) & events))
-			continue;
-		if (watch_notify_waiter(item, 0, &left)) {
-			dep_watch_rotate(watch, item);
-			return;
-		}
-	}
-}
-
 /**
  * dep_watch_hand_over() - an exclusive item leaves with an event
- * @watch: its watch
- * @gone: the item
- *
- * If nobody has taken the event, the other exclusive items get it.  If a waiter
- * has, it may have dealt with it: then one does, if a task sleeps for it.
+ * @watch: its watch; the other exclusive items get the event instead
  *
  * Context: dep_watch.lock held.
  */
-void dep_watch_hand_over(struct dep_watch *watch, const struct dep_item *gone)
+void dep_watch_hand_over(struct dep_watch *watch)
 {
 	struct dep_item *item;
 
 	lockdep_assert_held(&watch->lock);
-	if (!(gone->handover & DEP_CHOSEN_WOKEN)) {
-		watch_tell_one(watch, gone, U16_MAX);
-		return;
-	}
 	dep_watch_for_each(watch, item) {
 		if (dep_item_is_exclusive(item))
 			watch_notify(item, 0, watch_has_many(watch));
 	}
-}
-
-/**
- * dep_watch_tell_next() - an exclusive item has an event that nobody deals with
- * @told: the item, which is on a watch and stays there
- * @events: what its file has answered
- *
- * The task that has taken the level-triggered event waits again without having
- * dealt with it.  So the next set for which a task sleeps gets it, too.
- *
- * If others are being told of this file at this moment, it does nothing: a task
- * that waits again and again must not hold up a wake-up.
- *
- * Context: process, dep_instance.mtx of the item held.
- */
-void dep_watch_tell_next(struct dep_item *told, u16 events)
-{
-	struct dep_watch *watch = dep_item_watch(told);
-
-	/* A hint: one that joins polls the file. */
-	if (data_race(READ_ONCE(watch->nr_exclusive)) < 2 ||
-	    !spin_trylock_irq(&watch->lock))
-		return;
-	watch_tell_one(watch, told, events);
-	spin_unlock_irq(&watch->lock);
 }
 
 static noinline int watch_wake_all(struct dep_watch *watch, __poll_t key)

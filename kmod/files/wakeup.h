@@ -12,7 +12,8 @@ int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
 		   void *key);
 int dep_watch_wake_further(wait_queue_entry_t *entry, unsigned int mode,
 			   int sync, void *key);
-void dep_watch_hand_over(struct dep_watch *watch, const struct dep_item *gone);
-void dep_watch_tell_next(struct dep_item *told, u16 events);
+bool dep_watch_notify_waiter(struct dep_item *item, __poll_t key,
+			     unsigned int *left);
+void dep_watch_hand_over(struct dep_watch *watch);
 
 #endif /* DEVEPOLL_WAKEUP_H */

@@ -22,7 +22,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "files/wakeup.h"
+#include "files/exclusive.h"
 #include "set/last.h"
 #include "set/owner.h"
 #include "set/pass.h"
