@@ -214,9 +214,9 @@
 #define DEP_AREA_PAGES_MOST	1024
 
 /* The watch table: pages of memory for each bucket, and bounds of its size. */
-#define DEP_PAGES_PER_BUCKET	8
+#define DEP_PAGES_PER_BUCKET	2
 #define DEP_BUCKET_BITS_LEAST	10
-#define DEP_BUCKET_BITS_MOST	18
+#define DEP_BUCKET_BITS_MOST	20
 
 /* Watches of one user take at most this share of low memory, as in epoll. */
 #define DEP_WATCH_MEMORY_SHARE	25
