@@ -226,6 +226,12 @@
  * the relay that serves it: dep_instance.serving counts the relays that do,
  * since there may be several.
  *
+ * What an interface (face.h) has made for a set dies there, too, in two steps:
+ * dep_face.stop comes before the set leaves its relay, and ends what may still
+ * add it to one, as the work of a signal set; dep_face.free comes after that and
+ * after the readers are gone, since a relay reads the word of a ring, and the
+ * readers know its slot sets.
+ *
  * The readers of a set (readers.h) are made with its first fd that reports its
  * close, and freed in that ->release, after the work that looks for those that
  * have ended was cancelled; no item is left then, so none is held back.  A
@@ -245,6 +251,11 @@
  * Handshakes with the outside
  * ===========================
  *
+ *  - A level-triggered event of an exclusive item that a waiter has taken
+ *    (dep_item.chosen, DEP_CHOSEN_TAKEN): the pass of the same task that finds it
+ *    again tells another set, with M held and 5 only tried for, after ->poll()
+ *    and before it gives the file back.  So the item is on its watch, and the
+ *    watch stays.  An item that leaves tells under 5, in dep_watch_detach.
  *  - The only item of a file: the wake function finds it as dep_watch.first
  *    under the lock of the wait queue alone, and uses it and its instance,
  *    which is dep_watch.sole, without 5 if there is the latter.  An item that
