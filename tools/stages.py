@@ -22,6 +22,8 @@ RESULTS = os.path.join(TOP, "build", "results")
 if OWN_STAGES:
     RESULTS = os.path.join(OWN_STAGES, "results")
 STAGE_LIMIT = 2700
+# How much longer a stage may take, and each guest of it, on what others leave.
+PATIENCE = 3
 # The number of lines on standard error that are shown if a guest fails.
 TOLD_ASIDE = 70
 GUEST_LOCK = "/tmp/devepoll-guest.lock"
@@ -104,6 +106,8 @@ class Stage:
                 self.lock_guests() as lock:
             # The lock is held until all processes of the stage have exited.
             env["DEVEPOLL_GUEST_LOCKED"] = "1"
+            patience = PATIENCE if self.beside else 1
+            env["DEVEPOLL_GUEST_PATIENCE"] = str(patience)
             began = self.whole.began = time.monotonic()
             child = self.child = subprocess.Popen(
                 (IDLE if self.beside else []) + [self.path], cwd=TOP, env=env,
@@ -112,7 +116,7 @@ class Stage:
                 start_new_session=True, pass_fds=[lock.fileno()])
             if self.beside:
                 make_idle(child)
-            timer = threading.Timer(STAGE_LIMIT, stop, [child])
+            timer = threading.Timer(STAGE_LIMIT * patience, stop, [child])
             timer.start()
             other = threading.Thread(target=self.copy, args=[child.stderr, log])
             other.start()
