@@ -88,6 +88,8 @@ bool sleeps(pid_t tid);
 bool sleeps_in(pid_t tid, long syscall);
 /* Does it sleep there so that no signal wakes it? */
 bool blocks_in(pid_t tid, long syscall);
+/* Does it sleep there as an idle kernel thread does, whom nothing wakes? */
+bool idles_in(pid_t tid, long syscall);
 /* Waits until it is asleep; 0 or -ETIMEDOUT. */
 int await_sleep(pid_t tid, long syscall);
 /* Waits for a condition; false after a long while. */

@@ -8,14 +8,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 
 #include "kselftest_harness.h"
 
 #include "load_tracefs.h"
 
-#define SET_FDS		512
-#define CLOSES		20
 #define FTRACE_SWITCH	"/proc/sys/kernel/ftrace_enabled"
 #define KPROBE_SWITCH	"/sys/kernel/debug/kprobes/enabled"
 #define TRACE_SWITCH	TRACEFS "tracing_on"
@@ -58,27 +55,6 @@ FIXTURE_TEARDOWN(load_hook)
 {
 	if (!module_is_loaded())
 		EXPECT_EQ(0, module_load(""));
-}
-
-/* Closed files leave their set; returns how many did. */
-static int closed_files_that_left(void)
-{
-	struct pollfd pfd = { .events = POLLIN };
-	int set = dep_open();
-	int i, left = 0;
-
-	if (set < 0 || dep_alloc(set, SET_FDS))
-		return -1;
-	for (i = 0; i < CLOSES; i++) {
-		pfd.fd = eventfd_new();
-		if (dep_write_one(set, pfd.fd, POLLIN) != sizeof(pfd) ||
-		    dep_ispolled(set, &pfd) != 1)
-			break;
-		close(pfd.fd);
-		left += dep_ispolled(set, &pfd) == 0;
-	}
-	close(set);
-	return left;
 }
 
 /* Both do their work. */

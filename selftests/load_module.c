@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,26 @@ out:
 	close(event);
 	close(fd);
 	return n;
+}
+
+int closed_files_that_left(void)
+{
+	struct pollfd pfd = { .events = POLLIN };
+	int set = dep_open();
+	int i, left = 0;
+
+	if (set < 0 || dep_alloc(set, SET_FDS))
+		return -1;
+	for (i = 0; i < CLOSES; i++) {
+		pfd.fd = eventfd_new();
+		if (dep_write_one(set, pfd.fd, POLLIN) != sizeof(pfd) ||
+		    dep_ispolled(set, &pfd) != 1)
+			break;
+		close(pfd.fd);
+		left += dep_ispolled(set, &pfd) == 0;
+	}
+	close(set);
+	return left;
 }
 
 int log_new_lines(int log, const char *word)

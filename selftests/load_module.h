@@ -22,6 +22,9 @@ bool has_slab_caches(void);
 
 /* Makes a set with one eventfd that has fired once: how many are ready. */
 int use_set(void);
+/* Closes so many files of a set: how many left it. */
+#define CLOSES	20
+int closed_files_that_left(void);
 
 /*
  * Counts this module's lines in the log since the last call: 1 for each with

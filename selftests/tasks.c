@@ -98,6 +98,11 @@ bool blocks_in(pid_t tid, long syscall)
 	return is_in(tid, 'D', syscall);
 }
 
+bool idles_in(pid_t tid, long syscall)
+{
+	return is_in(tid, 'I', syscall);
+}
+
 int await_sleep(pid_t tid, long syscall)
 {
 	return await(sleeps_in(tid, syscall)) ? 0 : -ETIMEDOUT;

@@ -168,9 +168,12 @@ void dep_release_unregister(void)
 		ftrace_free_filter(release_in_use);
 		return;
 	}
-	/* The kernel may still call our text: it must never be freed. */
+	/*
+	 * After a bug in ftrace nothing can be unhooked: the kernel goes on
+	 * calling our text, which must never be freed.
+	 */
 	pr_crit("can't remove the hook (%d): the module stays until a reboot\n",
 		err);
 	for (;;)
-		schedule_timeout_uninterruptible(MAX_SCHEDULE_TIMEOUT);
+		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
 }
