@@ -79,6 +79,9 @@ short poll_now(int fd, short mask);
 /* For task_start(): waits until poll(2) reports what can be read of *@fd. */
 long poll_for_input(void *fd);
 
+/* Has the kernel PREEMPT_RT, where threads do most of what interrupts do? */
+bool is_realtime(void);
+
 /* The field @name of /proc/@tid/status, or -errno. */
 long status_field(pid_t tid, const char *name);
 

@@ -46,6 +46,8 @@ FIXTURE_SETUP(load_hook)
 	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ASSERT_LE(0, self->log);
 	lseek(self->log, 0, SEEK_END);
+	if (is_realtime() && variant->other == &by_livepatch)
+		SKIP(return, "with PREEMPT_RT there is one or the other");
 	if (!variant->other->start())
 		SKIP(return, "no %s here", variant->other->name);
 	EXPECT_TRUE(variant->other->stop());
@@ -131,6 +133,28 @@ TEST_F(load_hook, works_while_the_others_are_switched_off)
 	EXPECT_TRUE(both_work(other));
 	EXPECT_TRUE(module_goes());
 	EXPECT_TRUE(other->stop());
+}
+
+/* There both would change where the function goes on. */
+TEST(realtime_module_is_refused_with_one_line_beside_a_livepatch)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (geteuid() || !getenv("DEVEPOLL_KO") || !is_realtime())
+		SKIP(return, "needs root, $DEVEPOLL_KO and PREEMPT_RT");
+	ASSERT_LE(0, log);
+	lseek(log, 0, SEEK_END);
+	if (module_is_loaded())
+		ASSERT_TRUE(module_goes());
+	if (!by_livepatch.start())
+		SKIP(return, "no livepatch here");
+	log_new_lines(log, "");
+	EXPECT_EQ(-EBUSY, module_load(""));
+	EXPECT_EQ(1, log_new_lines(log, "a live patch has"));
+	EXPECT_TRUE(by_livepatch.stop());
+	EXPECT_EQ(0, module_load(""));
+	EXPECT_FALSE(by_livepatch.start());
+	EXPECT_EQ(CLOSES, closed_files_that_left());
 }
 
 TEST_HARNESS_MAIN

@@ -32,6 +32,11 @@ long status_field(pid_t tid, const char *name)
 	return ret;
 }
 
+bool is_realtime(void)
+{
+	return access("/sys/kernel/realtime", F_OK) == 0;
+}
+
 static char state_of(pid_t tid)
 {
 	char path[64], line[512], *end;

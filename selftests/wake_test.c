@@ -312,11 +312,14 @@ static uint64_t time_to_tell(struct eset *set, int event)
 
 /* On a busy machine the telling thread may itself get no processor once. */
 #define TOLD_NS		(100 * NSEC_PER_MSEC)
+/* A real-time task that hogs its processor gets 95 % of each second. */
+#define TOLD_REALTIME_NS (2000 * NSEC_PER_MSEC)
 #define TELL_TRIES	10
 
 TEST_F(wake, tells_all_who_poll_it_though_its_processor_is_taken)
 {
-	uint64_t took = TOLD_NS;
+	uint64_t most = is_realtime() ? TOLD_REALTIME_NS : TOLD_NS;
+	uint64_t took = most;
 	int i;
 
 	if (geteuid())
@@ -325,14 +328,14 @@ TEST_F(wake, tells_all_who_poll_it_though_its_processor_is_taken)
 		SKIP(return, "one processor");
 	ASSERT_EQ(0, add_all(&self->set, self->events, EPOLLIN));
 	ASSERT_EQ(0, pin_to_cpu(1));
-	for (i = 0; i < TELL_TRIES && took >= TOLD_NS; i++) {
+	for (i = 0; i < TELL_TRIES && took >= most; i++) {
 		took = time_to_tell(&self->set, self->events[0]);
 		ASSERT_NE(0, took);
 		TH_LOG("the last one is told after %lu us",
 		       (unsigned long)took / 1000);
 	}
 	if (slowness() == 1)
-		EXPECT_GT(TOLD_NS, took);
+		EXPECT_GT(most, took);
 }
 
 static void wake_one_by_one(struct __test_metadata *_metadata,

@@ -28,11 +28,6 @@
 
 #include <linux/devepoll.h>
 
-/* The release hook may run with preemption off, where its locks would sleep. */
-#ifdef CONFIG_PREEMPT_RT
-#error "devepoll does not work on PREEMPT_RT"
-#endif
-
 /* Without it nothing drops the queue's reference on a siginfo of ours. */
 #if defined(DEP_HAVE_SIGQUEUE_REF) && !defined(CONFIG_POSIX_TIMERS)
 #error "devepoll needs CONFIG_POSIX_TIMERS"
@@ -45,6 +40,10 @@
 #ifndef DEP_HAVE_FTRACE_ARGUMENT
 #define ftrace_regs_get_argument(fregs, n) \
 	regs_get_kernel_argument(&(fregs)->regs, n)
+#define ftrace_regs_get_instruction_pointer(fregs) \
+	instruction_pointer(&(fregs)->regs)
+#define ftrace_regs_set_instruction_pointer(fregs, ip) \
+	ftrace_instruction_pointer_set(fregs, ip)
 #endif
 
 /*

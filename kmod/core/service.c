@@ -28,6 +28,7 @@
 #include "core/limits.h"
 #include "core/pending.h"
 #include "core/readers.h"
+#include "core/realtime.h"
 #include "core/relay.h"
 #include "core/service.h"
 #include "core/waiter.h"
@@ -263,22 +264,22 @@ static void relay_interrupt(struct irq_work *irq)
 
 /*
  * Serves the next of the sets that an interrupt has left; false if there is
- * none.  A real-time task must not take the processor from us while we have a
- * set that no other worker can find.
+ * none.  Where locks don't sleep, no real-time task takes the processor from us
+ * while we have a set that no other worker can find.
  */
 static bool relay_serve_next(struct dep_relay *relay)
 {
 	struct dep_instance *inst;
 	u64 begun;
 
-	preempt_disable();
+	dep_pin();
 	begun = local_clock();
 	inst = dep_relay_take_rest(relay, begun);
 	if (inst) {
 		relay_serve(inst);
 		relay_settle(relay, inst, local_clock() - begun);
 	}
-	preempt_enable();
+	dep_unpin();
 	return inst;
 }
 

@@ -6,6 +6,9 @@
  * FTRACE_OPS_FL_PERMANENT: kernel.ftrace_enabled can't be switched off while we
  * are loaded.  No FTRACE_OPS_FL_RECURSION: ftrace would skip a call that looks
  * like a recursion, and nothing that the handler calls releases a file.
+ *
+ * With PREEMPT_RT the hook may change where the function goes on (detour.h), as a
+ * live patch does, and ftrace allows that to one of them only.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,6 +21,7 @@
 #include <linux/workqueue.h>
 
 #include "core/compat.h"
+#include "files/detour.h"
 #include "files/release.h"
 #include "files/table.h"
 
@@ -41,6 +45,10 @@ struct release_probe {
 
 static struct release_probe probe;
 
+#ifdef CONFIG_PREEMPT_RT
+unsigned long dep_detour_back;
+#endif
+
 /*
  * Called for every file that is released, with preemption on or off: must not
  * sleep.  Lean, since every close on the machine pays for it.
@@ -54,15 +62,17 @@ static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 	if (unlikely(file == READ_ONCE(probe.file))) {
 		probe.hits++;
 		probe.ip = ip;
+		dep_detour_learn(fregs);
 	}
 	if (likely(!dep_watch_maybe(file)) || DEP_NO_RELEASE_HOOK)
 		return;
 	/* Another function of the same name is not ours. */
-	if (ip == probe.ip)
+	if (ip == probe.ip && !dep_detour_take(fregs))
 		dep_watch_file_gone(file);
 }
 
-#define RELEASE_FLAGS (FTRACE_OPS_FL_PERMANENT | DEP_FTRACE_WITH_ARGUMENTS)
+#define RELEASE_FLAGS (FTRACE_OPS_FL_PERMANENT | DEP_FTRACE_WITH_ARGUMENTS | \
+		       DEP_DETOUR_FLAGS)
 
 /*
  * One for each symbol: an ops can't be used again, since the kernel keeps
@@ -147,7 +157,10 @@ int __init dep_release_register(void)
 		if (err == -EBUSY)
 			break;
 	}
-	if (err == -EBUSY)
+	if (err == -EBUSY && DEP_LOCKS_SLEEP)
+		pr_err("ftrace is off, or a live patch has %s\n",
+		       release_symbols[0]);
+	else if (err == -EBUSY)
 		pr_err("ftrace is off: set kernel.ftrace_enabled=1 and load again\n");
 	else
 		pr_err("can't trace %s, and so can't notice when files are closed (%d)\n",

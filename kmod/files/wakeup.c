@@ -4,6 +4,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/pending.h"
+#include "core/realtime.h"
 #include "core/relay.h"
 #include "core/ring_word.h"
 #include "core/trace.h"
@@ -316,12 +317,12 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 	if (READ_ONCE(only->mode) & DEP_MODE_RING) {
 		if (dep_watch_may_return(only, inst, events, WATCH_RING))
 			return 0;
-		if (likely(irqs_disabled()))
+		if (likely(DEP_LOCKS_SLEEP || irqs_disabled()))
 			return watch_wake_ring(only, inst, events);
 	} else {
 		if (dep_watch_may_return(only, inst, events, WATCH_ONE))
 			return 0;
-		if (likely(irqs_disabled()))
+		if (likely(DEP_LOCKS_SLEEP || irqs_disabled()))
 			return watch_wake_one(only, inst, events);
 	}
 	return watch_wake_all(watch, events);

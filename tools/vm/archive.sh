@@ -47,9 +47,9 @@ archive_failed() {
 	die "$1: is the mirror $mirror within reach? DEVEPOLL_MIRROR names another"
 }
 
-# archive_open [--sources] [--arch ARCH] SUITE...: select suites for the calls
-# below, refresh the index; with ARCH, their kernels are those of ARCH, and
-# NAME:ARCH is a package of it
+# archive_open [--sources] [--arch ARCH] [--flavour F-] SUITE...: select suites for
+# the calls below, refresh the index; with ARCH, their kernels are those of ARCH, and
+# NAME:ARCH is a package of it; with F- they are of flavour F
 archive_open() {
 	local security suite sources='' foreign=''
 
@@ -61,6 +61,11 @@ archive_open() {
 	if [ "$1" = --arch ]; then
 		archive_arch=$2
 		[ "$2" = amd64 ] || foreign=$2
+		shift 2
+	fi
+	archive_kind=$archive_arch
+	if [ "$1" = --flavour ]; then
+		archive_kind=$2$archive_arch
 		shift 2
 	fi
 
@@ -136,20 +141,20 @@ archive_find() {
 archive_kernels() {
 	local headers pkg version
 
-	headers=$(archive_search "linux-headers-$1-$archive_arch")
+	headers=$(archive_search "linux-headers-$1-$archive_kind")
 	while read -r pkg; do
 		version=${pkg#linux-*-}
 		if grep -qxF "linux-headers-$version" <<<"$headers"; then
-			echo "${version%-"$archive_arch"}"
+			echo "${version%-"$archive_kind"}"
 		fi
-	done < <(archive_search "linux-(image|binary)-$1-$archive_arch") |
+	done < <(archive_search "linux-(image|binary)-$1-$archive_kind") |
 		sort -Vru
 }
 
 # archive_images PATTERN: as archive_kernels, for those without headers, too
 archive_images() {
-	archive_search "linux-(image|binary)-$1-$archive_arch" |
-		sed "s/^linux-[a-z]*-//; s/-$archive_arch\$//" | sort -Vru
+	archive_search "linux-(image|binary)-$1-$archive_kind" |
+		sed "s/^linux-[a-z]*-//; s/-$archive_kind\$//" | sort -Vru
 }
 
 # archive_has NAME: is it in the index?

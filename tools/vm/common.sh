@@ -34,7 +34,7 @@ name_kernel() {
 	local name
 	case $1 in
 	newest) "$top/tools/vm/newest" ;;
-	arm64/*) name=$(name_kernel "${1#*/}") && echo "arm64/$name" ;;
+	arm64/* | rt/*) name=$(name_kernel "${1#*/}") && echo "${1%%/*}/$name" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -43,7 +43,7 @@ name_kernel() {
 # arm64/6.1, or of this machine
 arch_of() {
 	case $1 in
-	*/*) echo "${1%%/*}" ;;
+	arm64/*) echo arm64 ;;
 	*) echo amd64 ;;
 	esac
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What is different with PREEMPT_RT. */
+#ifndef DEVEPOLL_REALTIME_H
+#define DEVEPOLL_REALTIME_H
+
+#include <linux/preempt.h>
+
+/*
+ * Spin locks sleep there: nobody holds one with preemption off, and no wake-up comes
+ * with interrupts off.
+ */
+#ifdef CONFIG_PREEMPT_RT
+#ifndef CONFIG_X86_64
+#error "devepoll works with PREEMPT_RT on x86-64 only"
+#endif
+#define DEP_LOCKS_SLEEP		true
+#else
+#define DEP_LOCKS_SLEEP		false
+#endif
+
+/* Keeps the task on its processor, and others off that where locks don't sleep. */
+static inline void dep_pin(void)
+{
+	if (DEP_LOCKS_SLEEP)
+		migrate_disable();
+	else
+		preempt_disable();
+}
+
+static inline void dep_unpin(void)
+{
+	if (DEP_LOCKS_SLEEP)
+		migrate_enable();
+	else
+		preempt_enable();
+}
+
+#endif /* DEVEPOLL_REALTIME_H */
