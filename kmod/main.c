@@ -16,7 +16,7 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/service.h"
+#include "core/relay.h"
 #include "core/stats.h"
 #include "device.h"
 #include "epoll/access.h"

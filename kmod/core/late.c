@@ -7,7 +7,6 @@
 #include <linux/sched/clock.h>
 
 #include "core/instance.h"
-#include "core/late.h"
 #include "core/limits.h"
 #include "core/pending.h"
 #include "core/relay.h"

@@ -8,6 +8,7 @@
 #define DEVEPOLL_RELAY_H
 
 #include <linux/hrtimer.h>
+#include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
@@ -173,5 +174,10 @@ struct dep_instance *dep_relay_take(struct dep_relay *relay, u64 now,
 struct dep_instance *dep_relay_take_rest(struct dep_relay *relay, u64 now);
 bool dep_relay_wants_worker(struct dep_relay *relay, u64 now);
 void dep_relay_leave(struct dep_instance *inst);
+
+/* Their timer, and their interrupt and worker. */
+enum hrtimer_restart dep_late_tick(struct hrtimer *timer);
+int __init dep_service_init(void);
+void dep_service_exit(void);
 
 #endif /* DEVEPOLL_RELAY_H */

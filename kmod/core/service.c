@@ -24,13 +24,11 @@
 
 #include "core/compat.h"
 #include "core/instance.h"
-#include "core/late.h"
 #include "core/limits.h"
 #include "core/pending.h"
 #include "core/readers.h"
 #include "core/realtime.h"
 #include "core/relay.h"
-#include "core/service.h"
 #include "core/waiter.h"
 
 /* Adds to the debt of a set's person, and lets go of the set, which was taken. */

@@ -11,7 +11,7 @@
 #include "core/newitem.h"
 #include "core/pending.h"
 #include "core/trace.h"
-#include "devpoll/buried.h"
+#include "devpoll/devpoll.h"
 #include "set/interest.h"
 #include "set/lookup.h"
 #include "set/owner.h"

@@ -19,7 +19,6 @@
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "devpoll/buried.h"
 #include "devpoll/devpoll.h"
 #include "set/control.h"
 #include "set/interest.h"

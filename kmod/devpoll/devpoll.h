@@ -9,6 +9,9 @@
 
 #include "core/instance.h"
 
+struct dep_change;
+struct dep_item;
+
 /**
  * enum dep_devpoll - what a set is to /dev/poll
  * @DEP_DEVPOLL_NOT: a set of /dev/epoll
@@ -32,5 +35,8 @@ ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
 			  size_t count);
 long dep_devpoll_ioctl(struct dep_instance *inst, unsigned int cmd,
 		       unsigned long arg, bool compat);
+int dep_interest_bury(struct dep_instance *inst, const struct dep_change *ch);
+void dep_interest_sift(struct dep_instance *inst,
+		       bool (*keep)(struct dep_item *item));
 
 #endif /* DEVEPOLL_DEVPOLL_H */

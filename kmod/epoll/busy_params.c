@@ -10,7 +10,7 @@
 
 #include "core/compat.h"
 #include "core/instance.h"
-#include "epoll/busy_params.h"
+#include "epoll/handlers.h"
 
 static_assert(sizeof(struct epoll_params) == 8);
 static_assert(EPIOCSPARAMS == 0x40088A01);

@@ -8,7 +8,7 @@
 #include "core/face.h"
 #include "core/instance.h"
 #include "core/stats.h"
-#include "epoll/fdinfo.h"
+#include "epoll/handlers.h"
 
 static const char *interface_of(const struct dep_instance *inst)
 {

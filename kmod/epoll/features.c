@@ -12,7 +12,7 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "epoll/access.h"
-#include "epoll/features.h"
+#include "epoll/handlers.h"
 #include "epoll/request.h"
 
 static_assert(sizeof(struct devepoll_features) == 40);

@@ -9,7 +9,7 @@
 #include <linux/devepoll.h>
 
 #include "core/face.h"
-#include "epoll/mapping.h"
+#include "epoll/handlers.h"
 #include "set/area.h"
 
 /**

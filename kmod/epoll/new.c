@@ -12,7 +12,7 @@
 #include <linux/devepoll.h>
 
 #include "core/nest.h"
-#include "epoll/new.h"
+#include "epoll/handlers.h"
 
 static_assert(DEVEPOLL_NEW == 0x4004501F);
 

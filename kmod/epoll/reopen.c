@@ -14,7 +14,7 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "epoll/reopen.h"
+#include "epoll/handlers.h"
 
 #define REOPEN_RIGHTS	(DEVEPOLL_REOPEN_NEST | DEVEPOLL_REOPEN_MAP | \
 			 DEVEPOLL_REOPEN_OPEN)

@@ -10,8 +10,8 @@
 
 #include "core/compat.h"
 #include "core/instance.h"
+#include "epoll/handlers.h"
 #include "epoll/request.h"
-#include "epoll/spin.h"
 #include "set/spin.h"
 
 static_assert(sizeof(struct devepoll_spin) == 32);

@@ -44,7 +44,6 @@
 #include "core/holds.h"
 #include "core/ring_word.h"
 #include "ring/ring.h"
-#include "ring/ring_recall.h"
 
 static_assert(sizeof(struct devepoll_event) == 16);
 

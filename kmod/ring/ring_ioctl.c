@@ -22,9 +22,6 @@
 #include "epoll/request.h"
 #include "epoll/sigmask.h"
 #include "ring/ring.h"
-#include "ring/ring_ioctl.h"
-#include "ring/ring_memory.h"
-#include "ring/ringwait.h"
 #include "set/waiting.h"
 
 static_assert(sizeof(struct devepoll_ring) == 16);

@@ -14,8 +14,6 @@
 #include "core/limits.h"
 #include "core/pending.h"
 #include "ring/ring.h"
-#include "ring/ring_memory.h"
-#include "ring/ring_recall.h"
 
 static void ring_release(struct dep_ring *ring)
 {

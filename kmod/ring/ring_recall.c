@@ -11,7 +11,7 @@
 #include "core/host.h"
 #include "core/limits.h"
 #include "core/ring_word.h"
-#include "ring/ring_recall.h"
+#include "ring/ring.h"
 
 /**
  * dep_ring_put_closed() - keep a closed item whose last event is in the ring

@@ -12,8 +12,6 @@
 
 #include "core/waiter.h"
 #include "ring/ring.h"
-#include "ring/ring_recall.h"
-#include "ring/ringwait.h"
 #include "set/ready.h"
 
 /**

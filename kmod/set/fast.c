@@ -13,9 +13,7 @@
  */
 #include "set/fast.h"
 #include "set/fast_call.h"
-#include "set/fast_many.h"
 #include "set/fast_one.h"
-#include "set/fast_shared.h"
 #include "set/ready.h"
 
 static noinline int fast_wait_one(struct dep_instance *inst,

@@ -26,7 +26,6 @@
 #include "set/last.h"
 #include "set/owner.h"
 #include "set/pass.h"
-#include "set/pass_other.h"
 #include "set/results.h"
 
 /* Writes a trusted item's events to mapped memory, which can't fail. */

@@ -13,7 +13,7 @@
 #include "core/item.h"
 #include "core/trace.h"
 #include "set/interest.h"
-#include "set/pass_other.h"
+#include "set/pass.h"
 #include "set/results.h"
 
 /**
