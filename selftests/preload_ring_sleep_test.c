@@ -18,7 +18,7 @@
 
 #include "preload_ring.h"
 
-/* Of lib/preload_ring.h. */
+/* Of lib/preload/ring.h. */
 #define SLEEPS_BY_CALL	64
 
 enum how { BY_RING, BY_CALL, ANYHOW };

@@ -8,13 +8,13 @@
 #include <stdatomic.h>
 
 #include "entry.h"
-#include "preload.h"
-#include "preload_guess.h"
-#include "preload_keep.h"
-#include "preload_report.h"
-#include "preload_ring.h"
-#include "preload_settings.h"
-#include "preload_spin.h"
+#include "preload/call.h"
+#include "preload/count.h"
+#include "preload/guess.h"
+#include "preload/keep.h"
+#include "preload/ring.h"
+#include "preload/settings.h"
+#include "preload/spin.h"
 
 static long open_device(int flags, const char **node)
 {

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "devepoll_epoll.h"
 
 /**

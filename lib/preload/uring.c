@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "entry.h"
-#include "uring.h"
-#include "uring_view.h"
+#include "preload/uring.h"
+#include "preload/uring_view.h"
 
 /* Older headers lack these. */
 #define SETUP_NO_MMAP		(1U << 14)

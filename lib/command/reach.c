@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "command/command.h"
 #include "devepoll.h"
 
 #define EVENTPOLL_LINK	"anon_inode:[eventpoll]"

@@ -3,7 +3,7 @@
  * The functions of the C library that close fds.  The preload library replaces
  * them in order to drop the rings of instances that are being closed, and does
  * so before the kernel can give the number to another file; and in order not to
- * lose the descriptor that it keeps (preload_keep.c).
+ * lose the descriptor that it keeps (keep.c).
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,11 +14,11 @@
 #include <linux/close_range.h>
 
 #include "entry.h"
-#include "preload.h"
-#include "preload_close.h"
-#include "preload_keep.h"
-#include "preload_next.h"
-#include "preload_ring.h"
+#include "preload/call.h"
+#include "preload/close.h"
+#include "preload/keep.h"
+#include "preload/next.h"
+#include "preload/ring.h"
 
 static void note(unsigned int fd)
 {

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "internal.h"
-#include "uring.h"
+#include "preload/uring.h"
 
 enum found {
 	FOUND_NOTHING,		/* or nothing can be found out */

@@ -3,25 +3,25 @@
  * libdevepoll-preload.so: the epoll calls of a program, made on the device.
  *
  * This library keeps no list of its instances, except of those with a ring
- * (preload_ring.c), so fork, exec, dup and close need no care.  Instead, a
- * guess by fd number decides whether a call tries the device or epoll first.  A
+ * (ring.c), so fork, exec, dup and close need no care.  Instead, a guess by fd
+ * number (guess.h) decides whether a call tries the device or epoll first.  A
  * file that is not the device fails this call without any effect, and epoll
  * fails its calls for the device in the same way.  If there is no guess, the
  * library asks what the file is.  The system calls bypass the C library, so
  * they work before any constructor has run, and whatever lock the caller holds;
- * but for what the C library does in a way of its own (preload_next.h).
+ * but for what the C library does in a way of its own (next.h).
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 
 #include "entry.h"
-#include "preload.h"
-#include "preload_fair.h"
-#include "preload_guess.h"
-#include "preload_report.h"
-#include "preload_ring.h"
-#include "preload_settings.h"
+#include "preload/call.h"
+#include "preload/count.h"
+#include "preload/fair.h"
+#include "preload/guess.h"
+#include "preload/ring.h"
+#include "preload/settings.h"
 
 atomic_uchar devepoll_preload_guesses[PRELOAD_GUESSES];
 

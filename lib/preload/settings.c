@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "entry.h"
-#include "preload_settings.h"
+#include "preload/settings.h"
 
 #define KNOWN	0x80000000U
 

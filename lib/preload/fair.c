@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 #include "entry.h"
-#include "preload_fair.h"
+#include "preload/fair.h"
 
 /* What EPOLLEXCLUSIVE permits, of level-triggered fds. */
 #define FAIR_BITS	((uint32_t)(EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP | \

@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "preload.h"
-#include "preload_next.h"
+#include "preload/call.h"
+#include "preload/next.h"
 
 int pthread_cancel(pthread_t thread)
 {

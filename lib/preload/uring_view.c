@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "entry.h"
-#include "uring.h"
-#include "uring_view.h"
+#include "preload/uring.h"
+#include "preload/uring_view.h"
 
 /* Older headers lack it. */
 #define SETUP_NO_SQARRAY	(1U << 16)

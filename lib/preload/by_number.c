@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "entry.h"
-#include "preload.h"
-#include "preload_close.h"
-#include "uring.h"
+#include "preload/call.h"
+#include "preload/close.h"
+#include "preload/uring.h"
 
 /*
  * A call of epoll, of io_uring, which can make calls of epoll, or one that may

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 
 #include "entry.h"
-#include "preload_keep.h"
-#include "preload_settings.h"
+#include "preload/keep.h"
+#include "preload/settings.h"
 
 /*
  * The least number: above those that programs choose, and low enough for a

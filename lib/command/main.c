@@ -21,7 +21,7 @@
 
 #include <linux/devepoll.h>
 
-#include "command.h"
+#include "command/command.h"
 #include "preloaddir.h"
 
 #define PRELOAD		"libdevepoll-preload.so"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * The waits of the preload library: from a ring, by the usual system call, or
- * by whatever the instance needs (preload.c).
+ * by whatever the instance needs (call.c).
  */
 #include "cancel.h"
 #include "entry.h"
-#include "preload.h"
-#include "preload_guess.h"
-#include "preload_next.h"
-#include "preload_report.h"
-#include "preload_ring.h"
+#include "preload/call.h"
+#include "preload/count.h"
+#include "preload/guess.h"
+#include "preload/next.h"
+#include "preload/ring.h"
 #include "ring_wait.h"
 
 atomic_bool devepoll_preload_cancels;

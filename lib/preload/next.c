@@ -4,7 +4,7 @@
  */
 #include <dlfcn.h>
 
-#include "preload_next.h"
+#include "preload/next.h"
 
 #ifdef __LP64__
 #define EPOLL_PWAIT2	"epoll_pwait2"

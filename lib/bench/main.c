@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 /* The ways take turns, so that a drift meets all of them. */
 #define ROUNDS		5

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "entry.h"
-#include "preload_settings.h"
-#include "preload_spin.h"
+#include "preload/settings.h"
+#include "preload/spin.h"
 
 #define NOT_KNOWN	(-1)
 

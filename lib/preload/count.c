@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "entry.h"
-#include "preload_report.h"
+#include "preload/count.h"
 #include "report.h"
 
 /* What the environment variable says; see REPORT_FORMAT. */

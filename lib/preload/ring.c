@@ -42,10 +42,10 @@
  *
  * The ring belongs to the number of the fd, until the program closes it.  As
  * the mapping keeps the instance alive, the library has to notice this, and so
- * replaces the functions that close fds (preload_close.c).  The addresses of
- * the mapping belong to the ring's place in the table for good.  Dropping the
- * ring maps zeros there, so a thread that reads the word at this moment finds
- * that there is nothing to take.
+ * replaces the functions that close fds (close.c).  The addresses of the
+ * mapping belong to the ring's place in the table for good.  Dropping the ring
+ * maps zeros there, so a thread that reads the word at this moment finds that
+ * there is nothing to take.
  *
  * The kernel does not let a child of fork(2) inherit the mappings, and it wipes
  * the table.  A signal handler may have called fork(2) in a wait that reads
@@ -64,9 +64,9 @@
 #include <pthread.h>
 
 #include "entry.h"
-#include "preload_report.h"
-#include "preload_ring.h"
-#include "preload_settings.h"
+#include "preload/count.h"
+#include "preload/ring.h"
+#include "preload/settings.h"
 
 /* The smallest and only size of a page. */
 #define PAGE		4096L

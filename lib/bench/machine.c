@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 #define CPU	"/sys/devices/system/cpu/"
 #define FLAWS	CPU "vulnerabilities"
