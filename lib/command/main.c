@@ -21,7 +21,7 @@
 
 #include <linux/devepoll.h>
 
-#include "command/command.h"
+#include "command/outcome.h"
 #include "preloaddir.h"
 
 #define PRELOAD		"libdevepoll-preload.so"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "command/command.h"
+#include "command/outcome.h"
 #include "devepoll.h"
 
 #define PLURAL(n)	((n) == 1 ? "" : "s")

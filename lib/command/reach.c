@@ -10,12 +10,13 @@
 #include <limits.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command/command.h"
+#include "command/reach.h"
 #include "devepoll.h"
 
 #define EVENTPOLL_LINK	"anon_inode:[eventpoll]"

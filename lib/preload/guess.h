@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
  * What an fd number last referred to.  This only decides which call is tried
- * first, so several numbers may share an element, and stores may be lost.
+ * first, so several numbers may share an element, and stores may be lost.  And
+ * whether any number has referred to the device.
  */
 #ifndef DEVEPOLL_PRELOAD_GUESS_H
 #define DEVEPOLL_PRELOAD_GUESS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "internal.h"
-#include "preload/uring.h"
 
 enum found {
 	FOUND_NOTHING,		/* or nothing can be found out */
@@ -21,6 +22,9 @@ enum found {
 
 extern DEVEPOLL_HIDDEN
 atomic_uchar devepoll_preload_guesses[PRELOAD_GUESSES];
+
+/* The process has, or had, an instance of the device. */
+extern DEVEPOLL_HIDDEN atomic_bool devepoll_preload_sets_expected;
 
 static inline atomic_uchar *preload_guess_place(int epfd)
 {
@@ -53,10 +57,18 @@ static inline enum found preload_found(int epfd)
 	return found;
 }
 
+/* If not, no ring of io_uring can contain an entry for the device. */
+static inline bool preload_sets_expected(void)
+{
+	return atomic_load_explicit(&devepoll_preload_sets_expected,
+				    memory_order_relaxed);
+}
+
 /* It was opened here, inherited over execve(2), or received by a socket. */
 static inline void preload_found_device(int epfd)
 {
-	devepoll_uring_expect_sets();
+	atomic_store_explicit(&devepoll_preload_sets_expected, true,
+			      memory_order_relaxed);
 	preload_set_guess(epfd, FOUND_DEVICE);
 }
 

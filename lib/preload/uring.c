@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "entry.h"
+#include "preload/guess.h"
 #include "preload/uring.h"
 #include "preload/uring_view.h"
 
@@ -67,15 +68,15 @@ long devepoll_uring_setup(unsigned int entries, void *params)
 		return raw_call(SYS_io_uring_setup, entries, (long)p, 0, 0, 0,
 				0);
 	flags = p->flags;
-	if (devepoll_uring_sets_expected() && flags & IORING_SETUP_SQPOLL)
+	if (preload_sets_expected() && flags & IORING_SETUP_SQPOLL)
 		return -EPERM;
-	if (devepoll_uring_sets_expected() && flags & ~SETUP_FAMILIAR)
+	if (preload_sets_expected() && flags & ~SETUP_FAMILIAR)
 		return -EINVAL;
 	fd = raw_call(SYS_io_uring_setup, entries, (long)p, 0, 0, 0, 0);
 	if (fd < 0 || flags & ~SETUP_FAMILIAR)
 		return fd;
 	if (devepoll_uring_remember(fd, flags, p) ||
-	    !devepoll_uring_sets_expected())
+	    !preload_sets_expected())
 		return fd;
 	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
 	return -ENOMEM;
@@ -258,7 +259,7 @@ long devepoll_uring_enter(int fd, unsigned int to_submit,
 			  unsigned int min_complete, unsigned int flags,
 			  const void *arg, size_t size)
 {
-	if (to_submit && devepoll_uring_sets_expected() &&
+	if (to_submit && preload_sets_expected() &&
 	    !(flags & ENTER_REGISTERED_RING))
 		look(fd);
 	return raw_call(SYS_io_uring_enter, fd, to_submit, min_complete, flags,
@@ -284,7 +285,7 @@ long devepoll_uring_register(int fd, unsigned int opcode, void *arg,
 {
 	unsigned int what = opcode & ~REGISTER_USE_REGISTERED;
 
-	if (devepoll_uring_sets_expected() &&
+	if (preload_sets_expected() &&
 	    (what == REGISTER_RING_FDS || what == REGISTER_RESIZE_RINGS))
 		return -EINVAL;
 	return raw_call(SYS_io_uring_register, fd, opcode, (long)arg, nr, 0,

@@ -8,7 +8,6 @@
 
 #include "internal.h"
 
-DEVEPOLL_HIDDEN void devepoll_uring_expect_sets(void);
 DEVEPOLL_HIDDEN long devepoll_uring_setup(unsigned int entries, void *params);
 DEVEPOLL_HIDDEN long devepoll_uring_enter(int fd, unsigned int to_submit,
 					  unsigned int min_complete,

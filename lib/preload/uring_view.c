@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "entry.h"
-#include "preload/uring.h"
+#include "preload/guess.h"
 #include "preload/uring_view.h"
 
 /* Older headers lack it. */
@@ -27,28 +27,6 @@ static atomic_bool ready[MAX_SHAPES];
 static atomic_bool unclear[MAX_SHAPES];
 static atomic_uint nr_shapes;
 static atomic_uchar hints[256];
-
-static atomic_bool sets_expected;
-
-/**
- * devepoll_uring_expect_sets() - note that the process has an instance now
- *
- * Before this call, no ring can contain an entry for the device.
- */
-void devepoll_uring_expect_sets(void)
-{
-	atomic_store_explicit(&sets_expected, true, memory_order_relaxed);
-}
-
-/**
- * devepoll_uring_sets_expected() - check whether there has been an instance
- *
- * Return: true if so.
- */
-bool devepoll_uring_sets_expected(void)
-{
-	return atomic_load_explicit(&sets_expected, memory_order_relaxed);
-}
 
 static atomic_uchar *hint(int fd)
 {
@@ -70,7 +48,7 @@ static bool is_unclear(unsigned int nr, const struct shape *shape)
 		    shapes[i].cq_entries != shape->cq_entries)
 			continue;
 		found = true;
-		if (!devepoll_uring_sets_expected())
+		if (!preload_sets_expected())
 			atomic_store(&unclear[i], true);
 	}
 	return found;
@@ -92,7 +70,7 @@ static unsigned int remember(const struct shape *shape)
 			return i;
 	}
 	hidden = is_unclear(nr, shape);
-	if (nr >= MAX_SHAPES || (hidden && devepoll_uring_sets_expected()))
+	if (nr >= MAX_SHAPES || (hidden && preload_sets_expected()))
 		return MAX_SHAPES;
 	/* Two threads may add the same shape twice. */
 	i = atomic_fetch_add_explicit(&nr_shapes, 1, memory_order_relaxed);

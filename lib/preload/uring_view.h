@@ -32,7 +32,6 @@ struct view {
 	size_t sqes_size;
 };
 
-DEVEPOLL_HIDDEN bool devepoll_uring_sets_expected(void);
 DEVEPOLL_HIDDEN bool devepoll_uring_remember(int fd, unsigned int flags,
 					     const struct io_uring_params *p);
 DEVEPOLL_HIDDEN bool devepoll_uring_view_open(struct view *view, int fd);
