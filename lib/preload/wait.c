@@ -83,32 +83,42 @@ int wait_somehow(long nr, int epfd, struct epoll_event *events, int maxevents,
 	return waited(epfd, events, ret);
 }
 
-static __attribute_noinline__
-int wait_by_call(int epfd, struct epoll_event *events, int maxevents,
-		 int timeout)
-{
-	return wait_somehow(SYS_epoll_wait, epfd, events, maxevents, timeout,
-			    NULL);
+/*
+ * epoll_wait() and epoll_pwait() differ in one thing: if the file is one of
+ * epoll, its call has to be the one that the program made.  An argument that
+ * names it would cost instructions where it has to outlive a call, so such
+ * functions are compiled once for each.
+ */
+#define DEFINE_BY_CALL(wait)						\
+static __attribute_noinline__						\
+int wait##_by_call(int epfd, struct epoll_event *events, int maxevents,	\
+		   int timeout, const sigset_t *sigmask)		\
+{									\
+	return wait_somehow(SYS_epoll_##wait, epfd, events, maxevents,	\
+			    timeout, sigmask);				\
 }
 
-static __attribute_noinline__
-int pwait_by_call(int epfd, struct epoll_event *events, int maxevents,
-		  int timeout, const sigset_t *sigmask)
+DEFINE_BY_CALL(wait)
+DEFINE_BY_CALL(pwait)
+
+/* One of these; epoll_wait() has no signal mask. */
+static __always_inline
+int by_call(long nr, int epfd, struct epoll_event *events, int maxevents,
+	    int timeout, const sigset_t *sigmask)
 {
-	return wait_somehow(SYS_epoll_pwait, epfd, events, maxevents, timeout,
-			    sigmask);
+	if (nr == SYS_epoll_wait)
+		return wait_by_call(epfd, events, maxevents, timeout, NULL);
+	return pwait_by_call(epfd, events, maxevents, timeout, sigmask);
 }
 
 /*
  * The usual waits, on what seems to be the device and without a signal mask.
- * There is one of each for epoll_wait() and one for epoll_pwait(): if the file
- * is one of epoll, its call has to be the one that the program made.
  */
 
-/* Ends a wait that failed. */
-static __always_inline
-int failed(long nr, long ret, int epfd, struct epoll_event *events,
-	   uint64_t length)
+/* Ends a wait that failed; @nr is the call that the program made. */
+static __attribute_noinline__
+int failed(long ret, int epfd, struct epoll_event *events, uint64_t length,
+	   long nr)
 {
 	int maxevents = length >> 32, timeout = (int)length;
 	int type = cancel_begin(timeout != 0);
@@ -118,22 +128,7 @@ int failed(long nr, long ret, int epfd, struct epoll_event *events,
 	if (ret != -ENOTTY)
 		return waited(epfd, events, ret);
 	preload_set_guess(epfd, FOUND_EPOLL);
-	if (nr == SYS_epoll_wait)
-		return wait_by_call(epfd, events, maxevents, timeout);
-	return pwait_by_call(epfd, events, maxevents, timeout, NULL);
-}
-
-static __attribute_noinline__
-int wait_failed(long ret, int epfd, struct epoll_event *events, uint64_t length)
-{
-	return failed(SYS_epoll_wait, ret, epfd, events, length);
-}
-
-static __attribute_noinline__
-int pwait_failed(long ret, int epfd, struct epoll_event *events,
-		 uint64_t length)
-{
-	return failed(SYS_epoll_pwait, ret, epfd, events, length);
+	return by_call(nr, epfd, events, maxevents, timeout, NULL);
 }
 
 /* Ends a wait; @length has what a failure needs: nothing else is saved. */
@@ -143,9 +138,7 @@ int ended(long nr, long ret, int epfd, struct epoll_event *events,
 {
 	if (__builtin_expect(ret >= 0, 1))
 		return ret;
-	if (nr == SYS_epoll_wait)
-		return wait_failed(ret, epfd, events, length);
-	return pwait_failed(ret, epfd, events, length);
+	return failed(ret, epfd, events, length, nr);
 }
 
 /* A wait that can't be canceled. */
@@ -157,22 +150,7 @@ int uncanceled(long nr, int epfd, struct epoll_event *events, uint64_t length)
 	return ended(nr, ret, epfd, events, length);
 }
 
-/* The same for one of several threads that does not sleep. */
-static __attribute_noinline__
-int wait_briefly(int epfd, struct epoll_event *events, uint64_t length)
-{
-	pthread_testcancel();
-	return uncanceled(SYS_epoll_wait, epfd, events, length);
-}
-
-static __attribute_noinline__
-int pwait_briefly(int epfd, struct epoll_event *events, uint64_t length)
-{
-	pthread_testcancel();
-	return uncanceled(SYS_epoll_pwait, epfd, events, length);
-}
-
-/* The same for one that may sleep. */
+/* The same for one of several threads that may sleep. */
 static __always_inline
 int among_others(long nr, int epfd, struct epoll_event *events, uint64_t length)
 {
@@ -185,21 +163,26 @@ int among_others(long nr, int epfd, struct epoll_event *events, uint64_t length)
 	return ended(nr, ret, epfd, events, length);
 }
 
-static __attribute_noinline__
-int wait_among_others(int epfd, struct epoll_event *events, uint64_t length)
-{
-	if (!(int)length)
-		return wait_briefly(epfd, events, length);
-	return among_others(SYS_epoll_wait, epfd, events, length);
+/* The waits of one of several threads: without a sleep, and any. */
+#define DEFINE_AMONG_OTHERS(wait)					\
+static __attribute_noinline__						\
+int wait##_briefly(int epfd, struct epoll_event *events, uint64_t length) \
+{									\
+	pthread_testcancel();						\
+	return uncanceled(SYS_epoll_##wait, epfd, events, length);	\
+}									\
+									\
+static __attribute_noinline__						\
+int wait##_among_others(int epfd, struct epoll_event *events,		\
+			uint64_t length)				\
+{									\
+	if (!(int)length)						\
+		return wait##_briefly(epfd, events, length);		\
+	return among_others(SYS_epoll_##wait, epfd, events, length);	\
 }
 
-static __attribute_noinline__
-int pwait_among_others(int epfd, struct epoll_event *events, uint64_t length)
-{
-	if (!(int)length)
-		return pwait_briefly(epfd, events, length);
-	return among_others(SYS_epoll_pwait, epfd, events, length);
-}
+DEFINE_AMONG_OTHERS(wait)
+DEFINE_AMONG_OTHERS(pwait)
 
 /* A look into memory is over. */
 static __always_inline void report_take(struct preload_ring *ring, long ret)
@@ -232,7 +215,9 @@ int wait_among_threads(struct preload_ring *ring, int epfd,
 {
 	long ret = take(ring, epfd, events, maxevents, timeout != 0);
 
-	return ret < 0 ? wait_by_call(epfd, events, maxevents, timeout) : ret;
+	if (ret < 0)
+		return wait_by_call(epfd, events, maxevents, timeout, NULL);
+	return ret;
 }
 
 /* Returns from a sleep by DEVEPOLL_RING_WAIT. */
@@ -270,9 +255,11 @@ int sleep_by_ring(struct preload_ring *ring, int epfd,
 		if (ret > 0)
 			return slept(ret);
 		preload_ring_sleep_by_call(ring);
-		ret = wait_by_call(epfd, events, maxevents, 0);
+		ret = wait_by_call(epfd, events, maxevents, 0, NULL);
 	} while (!ret);
-	return ret > 0 ? ret : wait_by_call(epfd, events, maxevents, timeout);
+	if (ret > 0)
+		return ret;
+	return wait_by_call(epfd, events, maxevents, timeout, NULL);
 }
 
 /* The rest of a wait of the only thread: there is nothing to be taken. */
@@ -282,7 +269,7 @@ int wait_alone(struct preload_ring *ring, int epfd, struct epoll_event *events,
 {
 	if (timeout && preload_ring_may_sleep(ring, events, maxevents))
 		return sleep_by_ring(ring, epfd, events, maxevents, timeout);
-	return wait_by_call(epfd, events, maxevents, timeout);
+	return wait_by_call(epfd, events, maxevents, timeout, NULL);
 }
 
 /* The rest of a wait during which a thread or a handler dropped the ring. */
@@ -291,7 +278,9 @@ int wait_and_drop(struct preload_ring *ring, long ret, int epfd,
 		  struct epoll_event *events, int maxevents, int timeout)
 {
 	devepoll_preload_ring_drop_held(ring);
-	return ret < 0 ? wait_by_call(epfd, events, maxevents, timeout) : ret;
+	if (ret < 0)
+		return wait_by_call(epfd, events, maxevents, timeout, NULL);
+	return ret;
 }
 
 static __attribute_noinline__
@@ -314,24 +303,9 @@ int wait_with_ring(int epfd, struct epoll_event *events, int maxevents,
 			 ret;
 }
 
-int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
-{
-	struct preload_ring *ring = preload_ring_of(epfd);
-	uint64_t length;
-
-	if (ring)
-		return wait_with_ring(epfd, events, maxevents, timeout, ring);
-	if (REPORTING || preload_guess(epfd) != FOUND_DEVICE)
-		return wait_by_call(epfd, events, maxevents, timeout);
-	/* The usual case of wait_by_call(). */
-	length = DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout);
-	if (preload_is_uncanceled())
-		return uncanceled(SYS_epoll_wait, epfd, events, length);
-	return wait_among_others(epfd, events, length);
-}
-
-int epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
-		int timeout, const sigset_t *sigmask)
+static __always_inline
+int wait_usually(long nr, int epfd, struct epoll_event *events, int maxevents,
+		 int timeout, const sigset_t *sigmask)
 {
 	struct preload_ring *ring = sigmask ? NULL : preload_ring_of(epfd);
 	uint64_t length;
@@ -339,11 +313,27 @@ int epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
 	if (ring)
 		return wait_with_ring(epfd, events, maxevents, timeout, ring);
 	if (REPORTING || sigmask || preload_guess(epfd) != FOUND_DEVICE)
-		return pwait_by_call(epfd, events, maxevents, timeout, sigmask);
+		return by_call(nr, epfd, events, maxevents, timeout, sigmask);
+	/* The usual case of by_call(). */
 	length = DEVEPOLL_EPOLL_WAIT_LEN(maxevents, timeout);
 	if (preload_is_uncanceled())
-		return uncanceled(SYS_epoll_pwait, epfd, events, length);
+		return uncanceled(nr, epfd, events, length);
+	if (nr == SYS_epoll_wait)
+		return wait_among_others(epfd, events, length);
 	return pwait_among_others(epfd, events, length);
+}
+
+int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+{
+	return wait_usually(SYS_epoll_wait, epfd, events, maxevents, timeout,
+			    NULL);
+}
+
+int epoll_pwait(int epfd, struct epoll_event *events, int maxevents,
+		int timeout, const sigset_t *sigmask)
+{
+	return wait_usually(SYS_epoll_pwait, epfd, events, maxevents, timeout,
+			    sigmask);
 }
 
 static int pwait2(int epfd, struct epoll_event *events, int maxevents,
