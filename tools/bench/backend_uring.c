@@ -13,7 +13,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "../../selftests/raw_ring.h"
+#include "../../selftests/core/raw_ring.h"
 
 #define ENTRIES_MAX	1024U
 /* As many polls complete in one call since 6.13, if it waits for none. */

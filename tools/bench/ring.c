@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include "../../selftests/raw_ring.h"
+#include "../../selftests/core/raw_ring.h"
 #include "sample.h"
 
 #define ROUNDS	1000

@@ -9,7 +9,7 @@
 #include <linux/devepoll.h>
 
 #include "fuzz.h"
-#include "raw_ring.h"
+#include "core/raw_ring.h"
 
 #define ENTRIES		8
 #define BUFFERS		4
