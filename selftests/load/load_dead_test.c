@@ -17,8 +17,8 @@
 
 #include "kselftest_harness.h"
 
-#include "helpers.h"
-#include "load_module.h"
+#include "core/helpers.h"
+#include "load/load_module.h"
 
 #define FTRACE_SWITCH	"/proc/sys/kernel/ftrace_enabled"
 #define KILLER		"load_ftrace_kill"
