@@ -6,8 +6,8 @@
 #include <linux/preempt.h>
 
 /*
- * Spin locks sleep there: nobody holds one with preemption off, and no wake-up comes
- * with interrupts off.
+ * Spin locks sleep there: nobody holds one with preemption off, and no wake-up
+ * comes with interrupts off.
  */
 #ifdef CONFIG_PREEMPT_RT
 #ifndef CONFIG_X86_64
@@ -18,7 +18,9 @@
 #define DEP_LOCKS_SLEEP		false
 #endif
 
-/* Keeps the task on its processor, and others off that where locks don't sleep. */
+/*
+ * Keeps the task on its processor, and others off that where locks don't sleep.
+ */
 static inline void dep_pin(void)
 {
 	if (DEP_LOCKS_SLEEP)

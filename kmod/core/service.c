@@ -262,8 +262,8 @@ static void relay_interrupt(struct irq_work *irq)
 
 /*
  * Serves the next of the sets that an interrupt has left; false if there is
- * none.  Where locks don't sleep, no real-time task takes the processor from us
- * while we have a set that no other worker can find.
+ * none.  Where locks don't sleep, no real-time task takes the processor from
+ * us while we have a set that no other worker can find.
  */
 static bool relay_serve_next(struct dep_relay *relay)
 {

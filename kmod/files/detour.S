@@ -4,9 +4,13 @@
 #include <asm/ibt.h>
 #include <asm/unwind_hints.h>
 
+	.data
+SYM_DATA(dep_detour_back, .quad 0)
+
+	.text
 /*
- * Entered in place of what follows the hooked function's call of ftrace, with its
- * argument, the file, and its stack.
+ * Entered in place of what follows the hooked function's call of ftrace, with
+ * its argument, the file, and its stack.
  */
 SYM_FUNC_START(dep_detour)
 	ENDBR

@@ -2,8 +2,8 @@
 /*
  * On PREEMPT_RT, where the hook's locks sleep: ftrace calls the hook with
  * preemption off if another tracer has the same function.  Then the function
- * makes a detour after ftrace has returned to it: it goes to dep_detour(), which
- * does the hook's work, and on from there to where it would have gone.
+ * makes a detour after ftrace has returned to it: it goes to dep_detour(),
+ * which does the hook's work, and on from there to where it would have gone.
  */
 #ifndef DEVEPOLL_DETOUR_H
 #define DEVEPOLL_DETOUR_H

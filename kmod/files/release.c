@@ -7,8 +7,8 @@
  * are loaded.  No FTRACE_OPS_FL_RECURSION: ftrace would skip a call that looks
  * like a recursion, and nothing that the handler calls releases a file.
  *
- * With PREEMPT_RT the hook may change where the function goes on (detour.h), as a
- * live patch does, and ftrace allows that to one of them only.
+ * With PREEMPT_RT the hook may change where the function goes on (detour.h), as
+ * a live patch does, and ftrace allows that to one of them only.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -44,10 +44,6 @@ struct release_probe {
 };
 
 static struct release_probe probe;
-
-#ifdef CONFIG_PREEMPT_RT
-unsigned long dep_detour_back;
-#endif
 
 /*
  * Called for every file that is released, with preemption on or off: must not

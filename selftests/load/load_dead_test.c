@@ -33,7 +33,8 @@ FIXTURE_SETUP(load_dead)
 	const char *killer = getenv("DEVEPOLL_FTRACE_KILL");
 
 	if (geteuid() || !module_is_loaded() || !killer)
-		SKIP(return, "needs root, the module and $DEVEPOLL_FTRACE_KILL");
+		SKIP(return,
+		     "needs root, the module and $DEVEPOLL_FTRACE_KILL");
 	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ASSERT_LE(0, self->log);
 	lseek(self->log, 0, SEEK_END);
@@ -72,7 +73,7 @@ TEST_F(load_dead, ftrace_lets_no_unload_end)
 		unload_and_exit();
 	EXPECT_TRUE(await((lines += log_new_lines(self->log, STAYS)) > 0));
 	EXPECT_EQ(1, lines);
-	/* Nobody is told of a hung task: it sleeps like an idle kernel thread. */
+	/* Nobody is told of a hung task: it sleeps as an idle thread does. */
 	EXPECT_TRUE(await(idles_in(unloader, SYS_delete_module)));
 	EXPECT_EQ(0, kill(unloader, SIGKILL));
 	EXPECT_TRUE(module_is_loaded());
