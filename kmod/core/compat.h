@@ -40,8 +40,6 @@
 #ifndef DEP_HAVE_FTRACE_ARGUMENT
 #define ftrace_regs_get_argument(fregs, n) \
 	regs_get_kernel_argument(&(fregs)->regs, n)
-#define ftrace_regs_get_instruction_pointer(fregs) \
-	instruction_pointer(&(fregs)->regs)
 #define ftrace_regs_set_instruction_pointer(fregs, ip) \
 	ftrace_instruction_pointer_set(fregs, ip)
 #endif

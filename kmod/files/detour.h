@@ -13,45 +13,59 @@
 
 #include "core/compat.h"
 #include "core/realtime.h"
+#include "files/table.h"
 
 /* So that ftrace lets the hook change where the function goes on. */
 #define DEP_DETOUR_FLAGS (DEP_LOCKS_SLEEP ? FTRACE_OPS_FL_IPMODIFY : 0)
 
 #ifdef CONFIG_PREEMPT_RT
 void dep_detour(void);
-/* Where the function goes on; written by the self-test at load. */
+/* Where the function goes on. */
 extern unsigned long dep_detour_back;
 
+void dep_detour_file_gone(struct file *file);
+void dep_detour_flush(void);
+
 /**
- * dep_detour_learn() - remember where the hooked function goes on
+ * dep_detour_try() - make the detour once, at load
  * @fregs: the registers that the hook got
+ * @ip: the address of the function's call of ftrace
  */
-static __always_inline void dep_detour_learn(struct ftrace_regs *fregs)
+static __always_inline void dep_detour_try(struct ftrace_regs *fregs,
+					   unsigned long ip)
 {
-	dep_detour_back = ftrace_regs_get_instruction_pointer(fregs);
+	dep_detour_back = ip + MCOUNT_INSN_SIZE;
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)dep_detour);
 }
 
 /**
- * dep_detour_take() - leave the hook's work to a detour, if need be
+ * dep_detour_take() - do the hook's work, or have the detour do it
  * @fregs: the registers that the hook got
- *
- * Return: true if dep_detour() will do it.
+ * @file: the file that is released
  */
-static __always_inline bool dep_detour_take(struct ftrace_regs *fregs)
+static __always_inline void dep_detour_take(struct ftrace_regs *fregs,
+					    struct file *file)
 {
 	if (preemptible())
-		return false;
-	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)dep_detour);
-	return true;
+		dep_detour_file_gone(file);
+	else
+		ftrace_regs_set_instruction_pointer(fregs,
+						    (unsigned long)dep_detour);
 }
 #else
-static __always_inline void dep_detour_learn(struct ftrace_regs *fregs)
+static __always_inline void dep_detour_try(struct ftrace_regs *fregs,
+					   unsigned long ip)
 {
 }
 
-static __always_inline bool dep_detour_take(struct ftrace_regs *fregs)
+static __always_inline void dep_detour_take(struct ftrace_regs *fregs,
+					    struct file *file)
 {
-	return false;
+	dep_watch_file_gone(file);
+}
+
+static inline void dep_detour_flush(void)
+{
 }
 #endif
 

@@ -58,13 +58,13 @@ static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 	if (unlikely(file == READ_ONCE(probe.file))) {
 		probe.hits++;
 		probe.ip = ip;
-		dep_detour_learn(fregs);
+		dep_detour_try(fregs, ip);
 	}
 	if (likely(!dep_watch_maybe(file)) || DEP_NO_RELEASE_HOOK)
 		return;
 	/* Another function of the same name is not ours. */
-	if (ip == probe.ip && !dep_detour_take(fregs))
-		dep_watch_file_gone(file);
+	if (ip == probe.ip)
+		dep_detour_take(fregs, file);
 }
 
 #define RELEASE_FLAGS (FTRACE_OPS_FL_PERMANENT | DEP_FTRACE_WITH_ARGUMENTS | \
@@ -171,8 +171,10 @@ int __init dep_release_register(void)
  */
 void dep_release_unregister(void)
 {
-	int err = unregister_ftrace_function(release_in_use);
+	int err;
 
+	dep_detour_flush();
+	err = unregister_ftrace_function(release_in_use);
 	if (!err) {
 		ftrace_free_filter(release_in_use);
 		return;

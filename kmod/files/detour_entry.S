@@ -4,10 +4,6 @@
 #include <asm/ibt.h>
 #include <asm/unwind_hints.h>
 
-	.data
-SYM_DATA(dep_detour_back, .quad 0)
-
-	.text
 /*
  * Entered in place of what follows the hooked function's call of ftrace, with
  * its argument, the file, and its stack.
@@ -15,7 +11,7 @@ SYM_DATA(dep_detour_back, .quad 0)
 SYM_FUNC_START(dep_detour)
 	ENDBR
 	push	%rdi
-	call	dep_watch_file_gone
+	call	dep_detour_file_gone
 	pop	%rdi
 	/* A jump to an address in memory would need a thunk. */
 	push	dep_detour_back(%rip)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The hook's work where its locks sleep: see detour.h. */
+#include <linux/cache.h>
+#include <linux/srcu.h>
+
+#include "files/bucket.h"
+#include "files/detour.h"
+#include "files/table.h"
+
+unsigned long dep_detour_back __ro_after_init;
+
+DEFINE_STATIC_SRCU(detour_srcu);
+
+/**
+ * dep_detour_file_gone() - the hook's work
+ * @file: the file that is released
+ *
+ * ftrace waits only for tasks that have not slept since they called the hook. So
+ * dep_detour_flush() waits for those that may sleep, which are in here; a later
+ * one finds that nothing is watched, and does not.
+ *
+ * Context: process; sleeps.
+ */
+void dep_detour_file_gone(struct file *file)
+{
+	int idx = srcu_read_lock(&detour_srcu);
+
+	if (dep_watch_maybe(file))
+		dep_watch_file_gone(file);
+	srcu_read_unlock(&detour_srcu, idx);
+}
+
+/**
+ * dep_detour_flush() - wait until no task sleeps in the hook
+ *
+ * No file is watched any more.
+ *
+ * Context: process; sleeps.
+ */
+void dep_detour_flush(void)
+{
+	synchronize_srcu(&detour_srcu);
+}
