@@ -32,6 +32,9 @@
 #define EXIT_NOT_RUN	126
 #define EXIT_NOT_FOUND	127
 
+/* Builds Go programs. */
+#define GO_TOOL		"devepoll-go"
+
 /* Between two looks at the program's fds, in ns; and how much to rest. */
 #define FIRST_PAUSE	10000000LL
 #define LAST_PAUSE	640000000LL
@@ -39,8 +42,10 @@
 
 static const char usage[] =
 "usage: devepoll [OPTION...] PROGRAM [ARGUMENT...]\n"
+"       devepoll go build|install|run|test [ARGUMENT...]\n"
 "\n"
-"Runs a program that uses epoll on /dev/epoll, unchanged.\n"
+"Runs a program that uses epoll on /dev/epoll, unchanged; or runs the go command,\n"
+"so that the programs that it builds use /dev/epoll.\n"
 "\n"
 "  --report[=FILE]  at the end, say on standard error or in FILE what went to\n"
 "                   the device, what did not, and why\n"
@@ -60,7 +65,8 @@ static __attribute__((noreturn)) void die(int status, const char *what,
 }
 
 /* The directory of this program, or that of the installation. */
-static void find_library(char *path, size_t size, const char *name)
+static void find_own(char *path, size_t size, const char *installed,
+		     const char *name)
 {
 	ssize_t len = readlink("/proc/self/exe", path, size - 1);
 	char *slash;
@@ -72,7 +78,7 @@ static void find_library(char *path, size_t size, const char *name)
 		if (!access(path, R_OK))
 			return;
 	}
-	snprintf(path, size, "%s/%s", PRELOADDIR, name);
+	snprintf(path, size, "%s/%s", installed, name);
 	if (access(path, R_OK))
 		die(EXIT_OWN, path, strerror(errno));
 }
@@ -87,7 +93,7 @@ static void preload(const char *name, enum reach reach)
 	if (reach == REACH_OTHER_BITS)
 		snprintf(path, sizeof(path), "%s", name);
 	else
-		find_library(path, sizeof(path), name);
+		find_own(path, sizeof(path), PRELOADDIR, name);
 	if (asprintf(&all, "%s%s%s", others ? others : "",
 		     others && *others ? ":" : "", path) < 0 ||
 	    setenv("LD_PRELOAD", all, 1))
@@ -105,6 +111,20 @@ static __attribute__((noreturn)) void run(char **argv)
 {
 	execvp(argv[0], argv);
 	not_run(argv[0]);
+}
+
+/* The tool takes the arguments after "go"; our options are not for it. */
+static __attribute__((noreturn)) void run_go_tool(int options, char **argv)
+{
+	char path[PATH_MAX];
+
+	if (options)
+		die(EXIT_OWN, "go", "it takes no options of devepoll; "
+		    "'devepoll ... -- go' runs the go command itself");
+	find_own(path, sizeof(path), GODIR, GO_TOOL);
+	argv[0] = path;
+	execv(path, argv);
+	die(EXIT_NOT_RUN, path, strerror(errno));
 }
 
 /* Says to the program where the report is, and how to recognize it. */
@@ -348,6 +368,8 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		die(EXIT_OWN, "no program", "try devepoll --help");
+	if (!strcmp(argv[optind], "go") && strcmp(argv[optind - 1], "--") != 0)
+		run_go_tool(optind > 1, argv + optind);
 	reach = command_reach(argv[optind]);
 	if (reach != REACH_OTHER_LIBC)
 		preload(report ? PRELOAD_REPORT : PRELOAD, reach);

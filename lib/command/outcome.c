@@ -197,8 +197,9 @@ static const char *why_unseen(enum reach reach, const struct report *report)
 {
 	switch (reach) {
 	case REACH_STATIC:
-		return "it is statically linked; link it dynamically, or have "
-		       "it use the device itself, see devepoll(7)";
+		return "it is statically linked; link it dynamically, or build "
+		       "it by devepoll go if it is in Go, or have it use the "
+		       "device itself, see devepoll(7)";
 	case REACH_OTHER_BITS:
 		return "it needs the library of another word size; install "
 		       "that, see libdevepoll-preload(7)";
@@ -224,8 +225,9 @@ static const char *why_unseen(enum reach reach, const struct report *report)
 		return "it ended before the library began, or may not open "
 		       "/proc/PID/fd of devepoll; look for what the dynamic "
 		       "linker said";
-	return "it makes system calls of its own, as Go programs do; such a "
-	       "program has to use the device itself, see devepoll(7)";
+	return "it makes system calls of its own, as Go programs do; build "
+	       "those by devepoll go, see devepoll(1); others have to use the "
+	       "device themselves, see devepoll(7)";
 }
 
 static bool has_sets(const struct report *report)
