@@ -21,6 +21,7 @@ static const struct {
 	unsigned int nr;
 } calls[] = {
 	{ "epoll_create1", SYS_epoll_create1 },
+	{ "fadvise64", SYS_fadvise64 },
 	{ "io_uring_setup", SYS_io_uring_setup },
 };
 
