@@ -66,7 +66,9 @@ FIXTURE_SETUP(onesig)
 FIXTURE_TEARDOWN(onesig)
 {
 	close(self->set);
-	EXPECT_EQ(0, signal_is_waiting(self->signo));
+	/* With PREEMPT_RT one may come later, and a standard signal stays. */
+	if (!is_realtime() || self->signo >= SIGRTMIN)
+		EXPECT_EQ(0, signal_is_waiting(self->signo));
 	close(self->event);
 	close(self->pipe[0]);
 	close(self->pipe[1]);
@@ -300,6 +302,8 @@ TEST_F(onesig, is_not_queued_while_it_is_ignored)
 	struct devepoll_stats stats;
 	sigset_t mask;
 
+	if (is_realtime())
+		SKIP(return, "with PREEMPT_RT a thread sends, later");
 	sigemptyset(&mask);
 	sigaddset(&mask, self->signo);
 	ASSERT_NE(SIG_ERR, signal(self->signo, SIG_IGN));
