@@ -187,9 +187,8 @@ FIXTURE_SETUP(load_cycle)
 		SKIP(return, "needs root and $DEVEPOLL_KO");
 	if (module_is_loaded())
 		ASSERT_TRUE(module_goes());
-	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	self->log = log_open();
 	ASSERT_LE(0, self->log);
-	lseek(self->log, 0, SEEK_END);
 	self->shared = mmap(NULL, sizeof(*self->shared),
 			    PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -35,9 +35,8 @@ FIXTURE_SETUP(load_dead)
 	if (geteuid() || !module_is_loaded() || !killer)
 		SKIP(return,
 		     "needs root, the module and $DEVEPOLL_FTRACE_KILL");
-	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	self->log = log_open();
 	ASSERT_LE(0, self->log);
-	lseek(self->log, 0, SEEK_END);
 	ASSERT_EQ(CLOSES, closed_files_that_left());
 	ASSERT_EQ(0, module_load_file(killer, ""));
 	ASSERT_EQ(-ENODEV, write_text(FTRACE_SWITCH, "1"));

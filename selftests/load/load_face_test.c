@@ -278,9 +278,8 @@ FIXTURE_SETUP(face)
 	self->was_loaded = module_is_loaded();
 	if (self->was_loaded)
 		ASSERT_TRUE(module_goes());
-	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	self->log = log_open();
 	ASSERT_LE(0, self->log);
-	lseek(self->log, 0, SEEK_END);
 }
 
 FIXTURE_TEARDOWN(face)

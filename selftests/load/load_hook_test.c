@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 
 #include "kselftest_harness.h"
 
@@ -43,9 +42,8 @@ FIXTURE_SETUP(load_hook)
 	tracefs_mount();
 	if (module_is_loaded())
 		ASSERT_TRUE(module_goes());
-	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	self->log = log_open();
 	ASSERT_LE(0, self->log);
-	lseek(self->log, 0, SEEK_END);
 	if (is_realtime() && variant->other == &by_livepatch)
 		SKIP(return, "with PREEMPT_RT there is one or the other");
 	if (!variant->other->start())
@@ -138,12 +136,11 @@ TEST_F(load_hook, works_while_the_others_are_switched_off)
 /* There both would change where the function goes on. */
 TEST(realtime_module_is_refused_with_one_line_beside_a_livepatch)
 {
-	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int log = log_open();
 
 	if (geteuid() || !getenv("DEVEPOLL_KO") || !is_realtime())
 		SKIP(return, "needs root, $DEVEPOLL_KO and PREEMPT_RT");
 	ASSERT_LE(0, log);
-	lseek(log, 0, SEEK_END);
 	if (module_is_loaded())
 		ASSERT_TRUE(module_goes());
 	if (!by_livepatch.start())

@@ -129,6 +129,15 @@ int closed_files_that_left(void)
 	return left;
 }
 
+int log_open(void)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (log >= 0)
+		lseek(log, 0, SEEK_END);
+	return log;
+}
+
 int log_new_lines(int log, const char *word)
 {
 	char record[8192];

@@ -26,6 +26,8 @@ int use_set(void);
 #define CLOSES	20
 int closed_files_that_left(void);
 
+/* The kernel's log from now on: an fd, or -1. */
+int log_open(void);
 /*
  * Counts this module's lines in the log since the last call: 1 for each with
  * the word, 100 for each without it, 1000 for a report of the kernel.

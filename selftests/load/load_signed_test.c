@@ -55,9 +55,8 @@ FIXTURE_SETUP(load_signed)
 		mount("securityfs", SECURITYFS, "securityfs", 0, NULL);
 	if (module_is_loaded())
 		ASSERT_TRUE(module_goes());
-	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	self->log = log_open();
 	ASSERT_LE(0, self->log);
-	lseek(self->log, 0, SEEK_END);
 }
 
 FIXTURE_TEARDOWN(load_signed)
