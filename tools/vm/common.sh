@@ -34,7 +34,7 @@ name_kernel() {
 	local name
 	case $1 in
 	newest) "$top/tools/vm/newest" ;;
-	arm64/* | rt/*) name=$(name_kernel "${1#*/}") && echo "${1%%/*}/$name" ;;
+	arm64/* | rt/* | cloud/*) name=$(name_kernel "${1#*/}") && echo "${1%%/*}/$name" ;;
 	*) echo "$1" ;;
 	esac
 }
