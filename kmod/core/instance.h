@@ -346,8 +346,8 @@
  *    command whose task does not enter.  So while others sleep, a timer of the
  *    relay (late.c) checks on those that were woken: a waiter that has not come
  *    at the second check is given up (L), and another one is woken.
- *  - Processors that go offline: the kernel runs their irq_work before, and
- *    lets their works run elsewhere.  A relay is never freed, and its worker
+ *  - Processors that go offline: the kernel runs their irq_work before (with
+ *    PREEMPT_RT: when they are back), and lets their works run elsewhere.  A relay is never freed, and its worker
  *    does not care where it runs.
  */
 #ifndef DEVEPOLL_INSTANCE_H

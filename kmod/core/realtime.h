@@ -6,8 +6,8 @@
 #include <linux/preempt.h>
 
 /*
- * Spin locks sleep there: nobody holds one with preemption off, and no wake-up
- * comes with interrupts off.
+ * A spinlock_t sleeps there: nobody takes one with preemption off, and wake
+ * functions run with interrupts on.
  */
 #ifdef CONFIG_PREEMPT_RT
 #ifndef CONFIG_X86_64
@@ -19,7 +19,8 @@
 #endif
 
 /*
- * Keeps the task on its processor, and others off that where locks don't sleep.
+ * Keeps the task on its processor; where locks don't sleep, also keeps other
+ * tasks off it.
  */
 static inline void dep_pin(void)
 {

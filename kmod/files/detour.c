@@ -15,9 +15,9 @@ DEFINE_STATIC_SRCU(detour_srcu);
  * dep_detour_file_gone() - the hook's work
  * @file: the file that is released
  *
- * ftrace waits only for tasks that have not slept since they called the hook. So
- * dep_detour_flush() waits for those that may sleep, which are in here; a later
- * one finds that nothing is watched, and does not.
+ * unregister_ftrace_function() does not wait for a task that has slept in the
+ * hook.  dep_detour_flush() waits for those, which are in this SRCU section; a
+ * task that comes later finds nothing watched, and does not sleep.
  *
  * Context: process; sleeps.
  */
@@ -33,7 +33,7 @@ void dep_detour_file_gone(struct file *file)
 /**
  * dep_detour_flush() - wait until no task sleeps in the hook
  *
- * No file is watched any more.
+ * The caller makes sure that no file is watched any more.
  *
  * Context: process; sleeps.
  */

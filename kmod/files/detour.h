@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * On PREEMPT_RT, where the hook's locks sleep: ftrace calls the hook with
- * preemption off if another tracer has the same function.  Then the function
- * makes a detour after ftrace has returned to it: it goes to dep_detour(),
- * which does the hook's work, and on from there to where it would have gone.
+ * With PREEMPT_RT the hook's locks sleep, but ftrace calls the hook with
+ * preemption off if another tracer has the same function.  Then the hook makes
+ * the function go on in dep_detour(), which does the work with preemption on
+ * and jumps back.
  */
 #ifndef DEVEPOLL_DETOUR_H
 #define DEVEPOLL_DETOUR_H

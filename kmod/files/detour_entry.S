@@ -5,15 +5,15 @@
 #include <asm/unwind_hints.h>
 
 /*
- * Entered in place of what follows the hooked function's call of ftrace, with
- * its argument, the file, and its stack.
+ * ftrace returns here instead of into the hooked function, whose stack and
+ * argument (%rdi, the file) are as at its entry.
  */
 SYM_FUNC_START(dep_detour)
 	ENDBR
 	push	%rdi
 	call	dep_detour_file_gone
 	pop	%rdi
-	/* A jump to an address in memory would need a thunk. */
+	/* A jump to an address in memory would need a retpoline. */
 	push	dep_detour_back(%rip)
 	UNWIND_HINT_FUNC
 	RET

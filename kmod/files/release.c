@@ -47,7 +47,7 @@ static struct release_probe probe;
 
 /*
  * Called for every file that is released, with preemption on or off: must not
- * sleep.  Lean, since every close on the machine pays for it.
+ * sleep, but on its locks with PREEMPT_RT (detour.h).  Lean, since every close on the machine pays for it.
  */
 static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 				 struct ftrace_ops *ops,
@@ -154,7 +154,7 @@ int __init dep_release_register(void)
 			break;
 	}
 	if (err == -EBUSY && DEP_LOCKS_SLEEP)
-		pr_err("ftrace is off, or a live patch has %s\n",
+		pr_err("ftrace is off (kernel.ftrace_enabled=0), or a live patch or kprobe redirects %s\n",
 		       release_symbols[0]);
 	else if (err == -EBUSY)
 		pr_err("ftrace is off: set kernel.ftrace_enabled=1 and load again\n");

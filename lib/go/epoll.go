@@ -75,7 +75,7 @@ var devepollSet int32 = -1
 func devepollGetenv(key string) string
 
 // devepollOpen returns the set, or -1 if there is no device for this program, or
-// if its fadvise entry is closed.
+// if its fadvise entry is disabled.
 func devepollOpen(flags int32) int32 {
 	var known [5]uint64 // struct devepoll_features
 	dirfd := devepollAtFdcwd
@@ -99,8 +99,8 @@ func devepollOpen(flags int32) int32 {
 	return int32(fd)
 }
 
-// devepollShut reports whether the error may be that of a closed entry: the
-// module's parameter fadvise gives EINVAL, a filter of system calls the others.
+// devepollShut reports whether the error may be that of a disabled entry: the
+// module's parameter fadvise gives EINVAL, a seccomp filter the others.
 func devepollShut(errno uintptr) bool {
 	return errno == devepollEinval || errno == devepollEperm ||
 		errno == devepollEacces || errno == devepollEnosys

@@ -312,7 +312,7 @@ static uint64_t time_to_tell(struct eset *set, int event)
 
 /* On a busy machine the telling thread may itself get no processor once. */
 #define TOLD_NS		(100 * NSEC_PER_MSEC)
-/* A real-time task that hogs its processor gets 95 % of each second. */
+/* With PREEMPT_RT the hog delays the telling for as long as it runs. */
 #define TOLD_REALTIME_NS (2000 * NSEC_PER_MSEC)
 #define TELL_TRIES	10
 

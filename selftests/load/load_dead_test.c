@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ftrace ends for good when the kernel finds a bug in it: nobody can hook or
- * unhook a function any more.  Our hook stays where it is, and works.  This
- * kernel is of no use to other tests afterwards.
+ * The kernel disables ftrace for good when it finds a bug in it: nobody can
+ * hook or unhook a function any more.  Our hook stays where it is, and works.
+ * This kernel is of no use to other tests afterwards.
  *
- * Needs root; $DEVEPOLL_KO, loaded; $DEVEPOLL_FTRACE_KILL, a module that ends
- * ftrace.
+ * Needs root, the module loaded, and in $DEVEPOLL_FTRACE_KILL a module that
+ * disables ftrace.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -54,7 +54,7 @@ TEST_F(load_dead, ftrace_leaves_the_hook_at_work)
 	EXPECT_EQ(0, log_new_lines(self->log, STAYS));
 }
 
-/* It stays, and must not keep what the guest waits for. */
+/* Never ends, so it closes its fds: the guest waits for these. */
 static void unload_and_exit(void)
 {
 	close_range(0, ~0U, 0);
@@ -72,7 +72,7 @@ TEST_F(load_dead, ftrace_lets_no_unload_end)
 		unload_and_exit();
 	EXPECT_TRUE(await((lines += log_new_lines(self->log, STAYS)) > 0));
 	EXPECT_EQ(1, lines);
-	/* Nobody is told of a hung task: it sleeps as an idle thread does. */
+	/* It sleeps as TASK_IDLE, so the kernel reports no hung task. */
 	EXPECT_TRUE(await(idles_in(unloader, SYS_delete_module)));
 	EXPECT_EQ(0, kill(unloader, SIGKILL));
 	EXPECT_TRUE(module_is_loaded());

@@ -147,7 +147,7 @@ TEST(realtime_module_is_refused_with_one_line_beside_a_livepatch)
 		SKIP(return, "no livepatch here");
 	log_new_lines(log, "");
 	EXPECT_EQ(-EBUSY, module_load(""));
-	EXPECT_EQ(1, log_new_lines(log, "a live patch has"));
+	EXPECT_EQ(1, log_new_lines(log, "a live patch or kprobe redirects"));
 	EXPECT_TRUE(by_livepatch.stop());
 	EXPECT_EQ(0, module_load(""));
 	EXPECT_FALSE(by_livepatch.start());

@@ -252,7 +252,7 @@ func timers() error {
 	return nil
 }
 
-// sets returns what there is of sets among the fds.
+// sets returns the links of those fds that are sets.
 func sets() (found []string) {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, entry := range entries {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-// Counts what a request costs a server in Go, by the clock: in a guest of
+// Counts the instructions of a request to a server in Go: in a guest of
 // tools/guest --icount, a nanosecond is an instruction.
 //
 // usage: rate KIND CONNECTIONS REQUESTS
@@ -74,8 +74,8 @@ func connect(port int) int {
 	return fd
 }
 
-// transfer makes one system call without a word to the scheduler, whose work is
-// to be that of the server alone.
+// transfer makes a system call without telling Go's scheduler, so that the
+// client's scheduler adds nothing to the count.
 func transfer(call uintptr, fd int, buf []byte) int {
 	n, _, errno := syscall.RawSyscall(call, uintptr(fd),
 		uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Turns ftrace off for good, for load_dead_test, as the kernel does when it
+ * Disables ftrace for good, for load_dead_test, as the kernel does when it
  * finds a bug in it: by ftrace_kill(), whose address a kprobe tells.
  */
 #include <linux/kprobes.h>
