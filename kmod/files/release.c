@@ -47,7 +47,8 @@ static struct release_probe probe;
 
 /*
  * Called for every file that is released, with preemption on or off: must not
- * sleep, but on its locks with PREEMPT_RT (detour.h).  Lean, since every close on the machine pays for it.
+ * sleep, but on its locks with PREEMPT_RT (detour.h).  Lean, since every close
+ * on the machine pays for it.
  */
 static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 				 struct ftrace_ops *ops,
