@@ -43,6 +43,9 @@ static inline bool change(struct set *set, int op, const int *fds, int n,
 	unsigned int failed;
 	int i;
 
+	if (n == 1)
+		return !devepoll_events_change(set->fd, op, fds[0], events,
+					       flags, fds[0]);
 	for (i = 0; i < n; i++) {
 		set->changes[i].op = op;
 		set->changes[i].flags = flags;
