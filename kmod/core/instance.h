@@ -347,8 +347,11 @@
  *    relay (late.c) checks on those that were woken: a waiter that has not come
  *    at the second check is given up (L), and another one is woken.
  *  - Processors that go offline: the kernel runs their irq_work before (with
- *    PREEMPT_RT: when they are back), and lets their works run elsewhere.  A relay is never freed, and its worker
- *    does not care where it runs.
+ *    PREEMPT_RT: when they are back), and lets their works run elsewhere.  A
+ *    relay is never freed, and its worker does not care where it runs.
+ *  - With PREEMPT_RT a task may sleep on B, W or L in the release hook.  It is
+ *    in an SRCU section then, for which the unload waits before it takes the
+ *    hook out (files/detour.c).
  */
 #ifndef DEVEPOLL_INSTANCE_H
 #define DEVEPOLL_INSTANCE_H
