@@ -385,8 +385,8 @@ TEST_F_TIMEOUT(load, every_failed_allocation_is_survived, 1800)
 	close(fd);
 	TH_LOG("%d points, %d of the last %d tried: %d loads failed, %d had no /dev/poll",
 	       points, tried, LAST_POINTS, failed, lacking);
-	/* 185 of 950 did. */
-	EXPECT_LT(5, failed);
+	/* 185 of 950 did: 8 of each thirtieth, or 5 at most elsewhere. */
+	EXPECT_LT(apart == 1 ? 5 : 0, failed);
 	close(fail_nth);
 }
 
