@@ -17,7 +17,7 @@
 #include "core/onesig.h"
 #include "core/ring.h"
 
-#define EVENTS		6000
+#define EVENTS		4000
 #define SET_FDS		1024
 #define RING_CONSUMERS	2
 #define RING_SLOTS	16	/* fewer than files */

@@ -174,7 +174,7 @@ FIXTURE_SETUP(crowd)
 	int i;
 
 	self->nr_fds = getenv("DEVEPOLL_DEEP") ? FDS_DEEP / VARIANTS :
-		       slowness() > 1 ? FDS / 3 : FDS;
+		       slowness() > 1 ? FDS / 10 : FDS;
 	crowd->nr = variant->threads;
 	crowd->has_ring = !variant->ops;
 	crowd->objects = calloc(self->nr_fds, sizeof(*crowd->objects));
