@@ -78,6 +78,7 @@ static __always_inline void waiter_leave(struct dep_instance *inst,
 bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 {
 	lockdep_assert_held(&inst->lock);
+	dep_waiter_claim(waiter);
 	if (waiter->queued) {
 		waiter_leave(inst, waiter);
 		return true;
@@ -89,18 +90,14 @@ bool dep_waiter_unqueue(struct dep_instance *inst, struct dep_waiter *waiter)
 	return true;
 }
 
-/**
- * dep_waiter_kick() - wake one waiter, if it is queued
- * @inst: the instance, locked
- * @waiter: the waiter
- */
-void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
+static __always_inline void waiter_kick(struct dep_instance *inst,
+					struct dep_waiter *waiter)
 {
-	if (!waiter->queued)
-		return;
-	waiter_leave(inst, waiter);
+	/* As in dep_waiter_claim(). */
 	waiter->kicked = true;
+	barrier();
 	waiter->looks = inst->looks;
+	waiter_leave(inst, waiter);
 	inst->awaited++;
 	inst->coming += waiter->room;
 	/* If it gets no processor, another one must come in its place. */
@@ -116,6 +113,17 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 	}
 	list_add_tail(&waiter->link, &inst->woken);
 	dep_instance_relay(inst);
+}
+
+/**
+ * dep_waiter_kick() - wake one waiter, if it is queued
+ * @inst: the instance, locked
+ * @waiter: the waiter
+ */
+void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
+{
+	if (waiter->queued)
+		waiter_kick(inst, waiter);
 }
 
 static struct dep_waiter *waiters_most_modest(struct dep_waiters *queue)
@@ -191,8 +199,8 @@ void dep_instance_wake(struct dep_instance *inst)
 	if (likely(!inst->nr_special)) {
 		sure = list_first_entry_or_null(&inst->sure.waiters,
 						struct dep_waiter, link);
-		if (sure)
-			dep_waiter_kick(inst, sure);
+		if (likely(sure))
+			waiter_kick(inst, sure);
 		return;
 	}
 	sure = waiters_first(&inst->sure, inst->nr_ready);

@@ -67,6 +67,44 @@ static inline bool dep_instance_lacks_room(const struct dep_instance *inst)
 }
 
 /**
+ * dep_waiter_claim() - store to a waiter before anything of it is read
+ * @waiter: the waiter, which will not stay in a queue; its instance is locked
+ *
+ * Another processor has written to the line.  If this one read it first, it
+ * would travel to be shared, and then again to be written.
+ */
+static inline void dep_waiter_claim(struct dep_waiter *waiter)
+{
+	waiter->ticket = 0;
+	barrier();
+}
+
+/**
+ * dep_instance_claim_waiters() - store to what a waker needs before it is read
+ * @inst: the instance, locked, which has waiters
+ *
+ * As dep_waiter_claim().  Tickets only have to grow.
+ */
+static inline void dep_instance_claim_waiters(struct dep_instance *inst)
+{
+	inst->ticket++;
+	barrier();
+}
+
+/**
+ * dep_instance_claim_first() - store to the first listed item before it is read
+ * @inst: the instance, locked
+ *
+ * As dep_waiter_claim().  What is stored stands there already.
+ */
+static inline void dep_instance_claim_first(struct dep_instance *inst)
+{
+	lockdep_assert_held(&inst->lock);
+	inst->ready.next->prev = &inst->ready;
+	barrier();
+}
+
+/**
  * dep_waiter_came() - stop counting on a waiter that was woken
  * @inst: the instance, locked
  * @waiter: the waiter; it looks at the list now, or gives up
@@ -78,10 +116,14 @@ static inline void dep_waiter_came(struct dep_instance *inst,
 	if (!waiter->kicked)
 		return;
 	waiter->kicked = false;
-	/* Given up at the second check: see dep_waiter_give_up(). */
-	if (inst->looks - waiter->looks > 1)
-		return;
+	/* Stored to first, as in dep_waiter_claim(). */
 	inst->awaited--;
+	barrier();
+	/* Given up at the second check: see dep_waiter_give_up(). */
+	if (unlikely(inst->looks - waiter->looks > 1)) {
+		inst->awaited++;
+		return;
+	}
 	inst->coming -= waiter->room;
 	if (inst->looks == waiter->looks)
 		return;
@@ -118,6 +160,24 @@ void dep_instance_wake(struct dep_instance *inst);
 bool dep_instance_wake_some(struct dep_instance *inst);
 bool dep_instance_needs_another(struct dep_instance *inst, u32 listed);
 void dep_instance_owe(struct dep_instance *inst, bool idle, u32 listed);
+
+/**
+ * dep_waiter_back() - a waiter that has slept looks at the list
+ * @inst: the instance, locked
+ * @waiter: a task, or a command that is in no queue
+ *
+ * A task that wants one event stays in its queue until now if no event woke it.
+ */
+static inline void dep_waiter_back(struct dep_instance *inst,
+				   struct dep_waiter *waiter)
+{
+	lockdep_assert_held(&inst->lock);
+	dep_waiter_claim(waiter);
+	if (likely(waiter->kicked))
+		dep_waiter_came(inst, waiter);
+	else if (unlikely(waiter->queued))
+		dep_waiter_unqueue(inst, waiter);
+}
 
 /**
  * dep_instance_arrived() - wake a waiter for something new, if needed

@@ -22,11 +22,14 @@ static noinline void watch_notify_more(struct dep_item *item,
 				       struct dep_instance *inst, __poll_t key,
 				       bool many)
 {
-	u16 events, ask, needs_poll = dep_item_needs_poll(inst, item);
 	bool sleeps = inst->nr_waiters, idle;
+	u16 events, ask, needs_poll;
 	u32 listed;
 
 	lockdep_assert_held(&inst->lock);
+	if (sleeps)
+		dep_instance_claim_waiters(inst);
+	needs_poll = dep_item_needs_poll(inst, item);
 	events = item->events & (__force u16)key;
 	if (likely(key & ~EPOLL_URING_WAKE)) {
 		ask = events & needs_poll;

@@ -17,12 +17,13 @@ enum collect_verdict {
 	COLLECT_SIGNAL,
 };
 
+/* @woken: an event or a signal has woken the caller: there is little doubt. */
 static __always_inline int collect_try(struct dep_results *results,
 				       struct dep_instance *inst, u32 min,
-				       u32 *seen)
+				       u32 *seen, bool woken)
 {
 	*seen = 0;
-	if (!dep_ready_may_ask(inst))
+	if (!woken && !dep_ready_may_ask(inst))
 		return 0;
 	results->again = min > 1;
 	results->counted = 0;
@@ -52,7 +53,7 @@ static __always_inline int collect_try(struct dep_results *results,
 int dep_collect_try(struct dep_results *results, struct dep_instance *inst,
 		    u32 min, u32 *seen)
 {
-	return collect_try(results, inst, min, seen);
+	return collect_try(results, inst, min, seen, false);
 }
 
 /**
@@ -94,20 +95,18 @@ collect_look(struct dep_waiting *waiting, struct dep_instance *inst,
 }
 
 /*
- * Takes a waiter off its queue after its sleep.  If its waker has done that, it
- * may still read our stack; but it holds L, and whoever takes events, or gives
- * up, takes L before the stack goes.
+ * Takes a waiter off its queue after its sleep.  One that wants a single event
+ * leaves it when it takes L to take events, or to give up, as it does before
+ * its stack goes, which a waker may still read.
  */
 static __always_inline void collect_woken(struct dep_instance *inst,
-					  struct dep_waiter *waiter)
+					  struct dep_waiter *waiter, u32 min)
 {
-	if (likely(waiter->min <= 1 && !READ_ONCE(waiter->queued)))
+	if (likely(min <= 1))
 		return;
 	spin_lock_irq(&inst->lock);
-	dep_waiter_unqueue(inst, waiter);
 	/* It counts first, and may leave all events there. */
-	if (waiter->min > 1)
-		dep_waiter_came(inst, waiter);
+	dep_waiter_back(inst, waiter);
 	spin_unlock_irq(&inst->lock);
 }
 
@@ -127,12 +126,14 @@ noinline int dep_collect_next(struct dep_waiting *waiting,
 			      struct dep_instance *inst,
 			      struct dep_results *results, u32 seen)
 {
+	const u32 min = max(waiting->min, 1U);
 	struct dep_waiter waiter dep_waiter_align = {
 		.task = current,
-		.min = max(waiting->min, 1U),
+		.min = min,
 		.room = results->max,
 	};
 	enum collect_verdict verdict;
+	bool woken;
 	int ret = 0;
 
 	INIT_LIST_HEAD(&waiter.link);
@@ -140,22 +141,26 @@ noinline int dep_collect_next(struct dep_waiting *waiting,
 	dep_waiting_set_deadline(waiting);
 	while (!ret) {
 		verdict = collect_look(waiting, inst, &waiter, seen);
+		woken = false;
 		if (verdict == COLLECT_SLEEP) {
-			dep_waiting_sleep(waiting, inst, &waiter, false);
-			collect_woken(inst, &waiter);
-		} else if (verdict != COLLECT_ASK) {
+			woken = dep_waiting_sleep(waiting, inst, &waiter,
+						  false);
+			collect_woken(inst, &waiter, min);
+		}
+		/* After a sleep, the time is over. */
+		if (verdict != COLLECT_ASK && !woken) {
 			ret = dep_collect_rest(results, inst);
 			if (!ret && verdict == COLLECT_SIGNAL)
 				ret = -EINTR;
 			break;
 		}
-		ret = collect_try(results, inst, waiter.min, &seen);
+		ret = collect_try(results, inst, min, &seen, woken);
 	}
 	results->waiter = NULL;
 	/* A waiter that was woken and takes nothing passes it on. */
 	if (ret <= 0) {
 		spin_lock_irq(&inst->lock);
-		dep_waiter_came(inst, &waiter);
+		dep_waiter_back(inst, &waiter);
 		spin_unlock_irq(&inst->lock);
 		dep_waiting_pass(inst);
 	}

@@ -20,8 +20,10 @@ static noinline int fast_wait_one(struct dep_instance *inst,
 				  struct epoll_event __user *to, u32 max,
 				  int timeout_ms)
 {
-	u64 collected = fast_collect_one(inst, to, max, NULL);
+	u64 collected = FAST_REST;
 
+	if (likely(fast_begin(inst, current->files, NULL)))
+		collected = fast_collect_one(inst, to, max);
 	if (fast_ends(inst, collected, timeout_ms))
 		return collected;
 	return dep_fast_wait_on(inst, to, max, timeout_ms, collected);

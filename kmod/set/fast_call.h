@@ -64,7 +64,7 @@ static __always_inline bool fast_begin(struct dep_instance *inst,
 	/* Pairs with smp_rmb() in dep_ready_may_ask(). */
 	smp_wmb();
 	if (waiter)
-		dep_waiter_came(inst, waiter);
+		dep_waiter_back(inst, waiter);
 	return true;
 }
 

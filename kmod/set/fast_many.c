@@ -77,6 +77,7 @@ static __always_inline void fast_take(struct fast_wait *fast,
 	lockdep_assert_held(&inst->lock);
 	most = ask + min_t(u32, room, DEP_FAST_BATCH);
 	fast->flags = 0;
+	dep_instance_claim_first(inst);
 	for (next = ready->next; next != ready; ) {
 		item = list_entry(next, struct dep_item, ready);
 		if (item->pass == fast->number)
@@ -220,12 +221,12 @@ static __always_inline void fast_run(struct fast_wait *fast,
 }
 
 /*
- * Takes all ready items, or as many as there is room for.  @waiter is the
- * caller, if it has slept.
+ * Takes all ready items, or as many as there is room for.  Called after
+ * fast_begin().
  */
 static __always_inline u64 fast_collect_many(struct dep_instance *inst,
 					     struct epoll_event __user *to,
-					     u32 max, struct dep_waiter *waiter)
+					     u32 max)
 {
 	const struct files_struct *files = current->files;
 	struct fast_ask asks[DEP_FAST_BATCH] __uninitialized;
@@ -239,8 +240,6 @@ static __always_inline u64 fast_collect_many(struct dep_instance *inst,
 	};
 	u32 nr;
 
-	if (!fast_begin(inst, files, waiter))
-		return FAST_REST;
 	fast.number = dep_instance_next_pass(inst);
 	if (likely(!dep_instance_has_ring(inst)))
 		fast_run(&fast, files, max);
@@ -257,14 +256,16 @@ static __always_inline u64 fast_collect_many(struct dep_instance *inst,
 static int fast_collect_again(struct dep_instance *inst,
 			      struct dep_results *results)
 {
-	u64 collected;
+	u64 collected = FAST_REST;
 
+	/* Under L: without it, this reads what the waker has written. */
+	if (unlikely(!fast_begin(inst, current->files, results->waiter)))
+		return fast_go_on(inst, results, collected);
 	if (fast_expects_one(inst, results->max))
-		collected = fast_collect_one(inst, results->user, results->max,
-					     results->waiter);
+		collected = fast_collect_one(inst, results->user, results->max);
 	else
 		collected = fast_collect_many(inst, results->user,
-					      results->max, results->waiter);
+					      results->max);
 	return fast_go_on(inst, results, collected);
 }
 
@@ -306,8 +307,10 @@ noinline int dep_fast_wait_on(struct dep_instance *inst,
 int dep_fast_wait_many(struct dep_instance *inst,
 		       struct epoll_event __user *to, u32 max, int timeout_ms)
 {
-	u64 collected = fast_collect_many(inst, to, max, NULL);
+	u64 collected = FAST_REST;
 
+	if (likely(fast_begin(inst, current->files, NULL)))
+		collected = fast_collect_many(inst, to, max);
 	if (fast_ends(inst, collected, timeout_ms))
 		return collected;
 	return dep_fast_wait_on(inst, to, max, timeout_ms, collected);

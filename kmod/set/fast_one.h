@@ -157,6 +157,7 @@ static __always_inline u64 fast_take_first(struct dep_instance *inst,
 	struct dep_item *item = list_entry(first, struct dep_item, ready);
 	struct dep_item *other;
 
+	dep_instance_claim_first(inst);
 	if (likely(first != ready && fast_is_ordinary(item, table))) {
 		if (likely(first->next == ready) || max == 1)
 			return fast_take_one(inst, to, item);
@@ -214,17 +215,14 @@ static noinline u64 fast_take_next(struct dep_instance *inst,
 
 /*
  * As fast_collect_many(), if one item or two are ready, or one event is wanted;
- * leaves others to a pass.
+ * leaves others to a pass.  Called after fast_begin().
  */
 static __always_inline u64 fast_collect_one(struct dep_instance *inst,
 					    struct epoll_event __user *to,
-					    u32 max, struct dep_waiter *waiter)
+					    u32 max)
 {
-	u64 collected;
+	u64 collected = fast_take_first(inst, to, max);
 
-	if (!fast_begin(inst, current->files, waiter))
-		return FAST_REST;
-	collected = fast_take_first(inst, to, max);
 	if (unlikely(!collected) && dep_instance_nr_ready(inst))
 		collected = max == 1 ? fast_take_next(inst, to) : FAST_REST;
 	fast_end(inst, collected);

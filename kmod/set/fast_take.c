@@ -72,6 +72,7 @@ static __always_inline void take_batch(struct take *take,
 
 	lockdep_assert_held(&inst->lock);
 	take->stop = TAKE_OVER;
+	dep_instance_claim_first(inst);
 	for (next = ready->next; next != ready; looked++) {
 		struct dep_item *item;
 		u16 told;
@@ -128,7 +129,7 @@ static __always_inline u64 take_collect(struct dep_instance *inst,
 	take.number = dep_instance_next_pass(inst);
 	spin_lock_irq(&inst->lock);
 	if (waiter)
-		dep_waiter_came(inst, waiter);
+		dep_waiter_back(inst, waiter);
 	/* A pass begins with what waits there. */
 	if (unlikely(dep_instance_has_ring(inst)))
 		take.stop = TAKE_REST;

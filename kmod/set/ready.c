@@ -162,7 +162,7 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	}
 	ready_begin(inst);
 	if (results->waiter)
-		dep_waiter_came(inst, results->waiter);
+		dep_waiter_back(inst, results->waiter);
 	if (unlikely(dep_instance_has_ring(inst)))
 		inst->sink->begin_pass(inst, results->layout == DEP_LAYOUT_RING);
 	if (unlikely(inst->readers) && results->layout != DEP_LAYOUT_RING)

@@ -49,10 +49,10 @@ void dep_waiting_set_end(struct dep_waiting *waiting)
 						   waiting->timeout);
 }
 
-static noinline void waiting_sleep_until(ktime_t until)
+static noinline bool waiting_sleep_until(ktime_t until)
 {
-	schedule_hrtimeout_range(&until, current->timer_slack_ns,
-				 HRTIMER_MODE_ABS);
+	return schedule_hrtimeout_range(&until, current->timer_slack_ns,
+					HRTIMER_MODE_ABS);
 }
 
 /**
@@ -63,16 +63,19 @@ static noinline void waiting_sleep_until(ktime_t until)
  * @blocked: wake up after a while to check whether the reader is gone
  *
  * A sleep may begin with polling the network device, or with looking whether an
- * event comes.  The waiter is in the queue then, so whatever wakes a sleeper ends that as well.
+ * event comes.  The waiter is in the queue then, so whatever wakes a sleeper ends
+ * that as well.
  *
  * Context: process; sleeps.
+ * Return: false if the time is over; true if anything else has woken it.
  */
-void dep_waiting_sleep(const struct dep_waiting *waiting,
+bool dep_waiting_sleep(const struct dep_waiting *waiting,
 		       struct dep_instance *inst,
 		       const struct dep_waiter *waiter, bool blocked)
 {
 	ktime_t until = waiting->deadline;
 	struct dep_spin *spin;
+	bool woken = true;
 
 	if (blocked)
 		until = min(until, ktime_add_ns(ktime_get(),
@@ -86,9 +89,10 @@ void dep_waiting_sleep(const struct dep_waiting *waiting,
 		if (until == KTIME_MAX)
 			schedule();
 		else
-			waiting_sleep_until(until);
+			woken = waiting_sleep_until(until);
 	}
 	__set_current_state(TASK_RUNNING);
+	return woken;
 }
 
 /**

@@ -87,7 +87,7 @@ static inline bool dep_waiting_expired(const struct dep_waiting *waiting)
 	       ktime_compare(ktime_get(), waiting->deadline) >= 0;
 }
 
-void dep_waiting_sleep(const struct dep_waiting *waiting,
+bool dep_waiting_sleep(const struct dep_waiting *waiting,
 		       struct dep_instance *inst,
 		       const struct dep_waiter *waiter, bool blocked);
 void dep_waiting_pass(struct dep_instance *inst);
