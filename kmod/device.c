@@ -205,6 +205,21 @@ static int reader_mmap(struct file *file, struct vm_area_struct *vma)
 		       dep_mapping_map(file, vma) : -EACCES;
 }
 
+/* What poll(2) and select(2) queue by. */
+static poll_queue_proc device_poll_proc __ro_after_init;
+
+/*
+ * Is this a wait of the calling thread: poll(2), select(2), or a wait on a set
+ * of epoll around this one?  These queue by that function, or not at all if they
+ * need not sleep.  A command of an io_uring does not queue, either, and may poll
+ * at any moment in the thread that made it.
+ */
+static bool device_poll_is_wait(const poll_table *table)
+{
+	return (!table || !table->_qproc ||
+		table->_qproc == device_poll_proc) && !dep_task_has_uring();
+}
+
 static __poll_t device_poll(struct file *file, poll_table *table)
 {
 	struct dep_instance *inst = file->private_data;
@@ -224,7 +239,8 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	spin_unlock_irq(&inst->lock);
 
 	/* Only ->poll() of the members tells whether there is an event. */
-	return dep_ready_poll(file, dep_watch_is_arming(table), true);
+	return dep_ready_poll(file, dep_watch_is_arming(table), true,
+			      device_poll_is_wait(table));
 }
 
 #define DEVICE_OPERATIONS			\
@@ -338,8 +354,12 @@ static void __init device_add_faces(void)
  */
 int __init dep_device_register(umode_t mode)
 {
+	struct poll_wqueues waiter;
 	int err;
 
+	poll_initwait(&waiter);
+	device_poll_proc = waiter.pt._qproc;
+	poll_freewait(&waiter);
 	device_add_faces();
 	dep_instance_fops = device_fops;
 	for (; device_nr_nodes < device_nodes_wanted; device_nr_nodes++) {

@@ -76,6 +76,7 @@ static inline bool dep_ask_is_owned(const struct dep_ask *ask)
  * @over: the list has no item left that this pass has not met
  * @removes: items of the caller whose number names their file no more leave
  * @adopts: the caller takes the place of owners that are gone
+ * @waits: the call is a wait: see dep_ready_poll()
  * @err: -EFAULT if the results can't be written; -ENOSPC if the ring is full
  * @nr: length of @asks
  * @asks: the items that were taken
@@ -89,6 +90,7 @@ struct dep_pass {
 	bool over;
 	bool removes;
 	bool adopts;
+	bool waits;
 	int err;
 	u32 nr;
 	struct dep_ask asks[DEP_ASK_BATCH];

@@ -17,6 +17,7 @@
 #include <linux/io_uring.h>
 #endif
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/signal_types.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
@@ -350,6 +351,16 @@ static inline void dep_sigqueue_init(struct dep_sigqueue *entry)
 	entry->queue.flags = SIGQUEUE_PREALLOC;
 	entry->queue.ucounts = NULL;
 	dep_sigqueue_init_refs(entry);
+}
+
+/* Has the task made an io_uring, whose commands may poll files at any moment? */
+static inline bool dep_task_has_uring(void)
+{
+#ifdef CONFIG_IO_URING
+	return current->io_uring;
+#else
+	return false;
+#endif
 }
 
 /* since 6.9: the parameters of busy polling, and another error without them */

@@ -35,7 +35,7 @@ struct dep_nest {
 
 const struct file_operations *dep_instance_fops;
 __poll_t (*dep_nest_poll)(const struct file *inner, unsigned int depth,
-			  bool removes) __ro_after_init;
+			  bool removes, bool waits) __ro_after_init;
 
 /* All edges; nests nothing, and is taken under L. */
 static DEFINE_SPINLOCK(nest_lock);

@@ -85,7 +85,7 @@ static inline u32 dep_instance_rights(const struct file *file)
  * files, and so may come back here.
  */
 extern __poll_t (*dep_nest_poll)(const struct file *inner, unsigned int depth,
-				 bool removes);
+				 bool removes, bool waits);
 
 struct dep_nest *dep_nest_link(struct dep_instance *outer,
 			       struct dep_instance *inner);

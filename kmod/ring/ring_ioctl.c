@@ -68,44 +68,34 @@ static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
 
 /*
  * Which slot set the caller owns.  Where fds report their close it must say so,
- * or its events would count as being in use as long as it sleeps.
+ * or its events would count as being in use as long as it sleeps; but who may
+ * only wait owns none, and says of none that it is not in use.
  */
 static bool ring_wait_names_set(const struct dep_ring *ring,
-				const struct devepoll_ring_wait_args *args)
+				const struct devepoll_ring_wait_args *args,
+				bool only_waits)
 {
 	if (args->flags & DEVEPOLL_WAIT_SPARE)
 		return args->spare < ring->nr_sets;
-	return !args->spare && READ_ONCE(ring->plain_sets);
+	return !args->spare && (only_waits || READ_ONCE(ring->plain_sets));
 }
 
 static int ring_wait_check(const struct dep_ring *ring,
-			   const struct devepoll_ring_wait_args *args)
+			   const struct devepoll_ring_wait_args *args,
+			   bool only_waits)
 {
 	const u32 known = DEVEPOLL_WAIT_ABSTIME | DEVEPOLL_WAIT_SPARE;
 
 	if (!ring || args->flags & ~known || args->min_events > ring->room ||
-	    !ring_wait_names_set(ring, args))
+	    !ring_wait_names_set(ring, args, only_waits))
 		return -EINVAL;
+	if (only_waits && args->flags & DEVEPOLL_WAIT_SPARE)
+		return -EBADF;
 	if (!args->sigmask)
 		return args->sigsetsize ? -EINVAL : 0;
 	/* An io_uring worker would take signals that it can't handle. */
 	return args->sigsetsize != sizeof(sigset_t) ||
 	       current->flags & (PF_IO_WORKER | PF_KTHREAD) ? -EINVAL : 0;
-}
-
-static noinline long ring_wait_masked(struct dep_waiting *waiting,
-				      struct dep_instance *inst,
-				      const void __user *sigmask)
-{
-	sigset_t sigset;
-	int ret;
-
-	if (copy_from_user(&sigset, sigmask, sizeof(sigset)))
-		return -EFAULT;
-	dep_sigmask_begin(&sigset);
-	ret = dep_wait_for_ring(waiting, inst);
-	dep_sigmask_end(ret);
-	return ret;
 }
 
 /* The caller has nothing in use, neither of its slot set nor of a wait. */
@@ -120,6 +110,32 @@ static noinline void ring_come_back(struct dep_instance *inst,
 		dep_reader_gives_back(inst, args->spare);
 	dep_readers_list_freed(inst);
 	spin_unlock_irq(&inst->lock);
+}
+
+static __always_inline int ring_wait_now(struct dep_waiting *waiting,
+					 struct dep_instance *inst,
+					 const struct devepoll_ring_wait_args *args)
+{
+	if (unlikely(READ_ONCE(inst->readers)))
+		ring_come_back(inst, args);
+	return dep_wait_for_ring(waiting, inst);
+}
+
+static noinline long ring_wait_masked(struct dep_waiting *waiting,
+				      struct dep_instance *inst,
+				      const struct devepoll_ring_wait_args *args)
+{
+	sigset_t sigset;
+	int ret;
+
+	/* First: who comes back goes on to take, or to wake, for what that frees. */
+	if (copy_from_user(&sigset, u64_to_user_ptr(args->sigmask),
+			   sizeof(sigset)))
+		return -EFAULT;
+	dep_sigmask_begin(&sigset);
+	ret = ring_wait_now(waiting, inst, args);
+	dep_sigmask_end(ret);
+	return ret;
 }
 
 /* That of an unknown request if rings are refused. */
@@ -138,11 +154,10 @@ static __always_inline long ring_wait(struct dep_instance *inst,
 
 	ret = dep_words_from_user((u64 *)&args, sizeof(args), arg, size);
 	if (!ret)
-		ret = ring_wait_check(dep_instance_ring(inst), &args);
+		ret = ring_wait_check(dep_instance_ring(inst), &args,
+				      only_waits);
 	if (unlikely(ret))
 		return ring_wait_error(inst, ret);
-	if (unlikely(READ_ONCE(inst->readers)))
-		ring_come_back(inst, &args);
 	waiting = (struct dep_waiting) {
 		.min = args.min_events,
 		.timeout = args.timeout,
@@ -151,8 +166,8 @@ static __always_inline long ring_wait(struct dep_instance *inst,
 	if (args.flags & DEVEPOLL_WAIT_ABSTIME)
 		dep_waiting_set_absolute(&waiting);
 	if (likely(!args.sigmask))
-		return dep_wait_for_ring(&waiting, inst);
-	return ring_wait_masked(&waiting, inst, u64_to_user_ptr(args.sigmask));
+		return ring_wait_now(&waiting, inst, &args);
+	return ring_wait_masked(&waiting, inst, &args);
 }
 
 /**

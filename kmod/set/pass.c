@@ -223,7 +223,7 @@ static void pass_ask(struct dep_pass *pass)
 		if (unlikely(dep_instance_of(file)))
 			ask->revents |= ask->events & (__force u16)
 				dep_nest_poll(file, pass->depth + 1,
-					      pass->removes);
+					      pass->removes, pass->waits);
 		else
 			ask->revents |= ask->events &
 				(__force u16)vfs_poll(file, &table);

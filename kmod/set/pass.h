@@ -27,6 +27,7 @@ static inline void dep_pass_init(struct dep_pass *pass,
 	pass->over = false;
 	pass->removes = false;
 	pass->adopts = false;
+	pass->waits = true;
 	pass->err = 0;
 }
 

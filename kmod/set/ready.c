@@ -92,14 +92,15 @@ static void ready_end(struct dep_instance *inst)
 
 /* Polls the file of an item that a reference on the file keeps. */
 static u16 ask_file(const struct dep_item *item, unsigned int depth,
-		    bool removes)
+		    bool removes, bool waits)
 {
 	u16 events = item->events;
 	poll_table table;
 
 	if (unlikely(dep_instance_of(item->file)))
 		return events & (__force u16)
-			dep_nest_poll(item->file, depth + 1, removes);
+			dep_nest_poll(item->file, depth + 1, removes,
+				      waits);
 	init_poll_funcptr(&table, NULL);
 	/* The watch is queued on it already. */
 	table._key = dep_item_key(item);
@@ -265,12 +266,13 @@ u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 }
 
 static bool ready_any(struct dep_instance *inst, unsigned int depth,
-		      bool removes)
+		      bool removes, bool waits)
 {
 	struct dep_pass pass __uninitialized;
 
 	dep_pass_init(&pass, inst, depth);
 	pass.removes = removes;
+	pass.waits = waits;
 	if (mutex_lock_killable_nested(&inst->mtx, depth))
 		return false;
 	/* Its first use may have failed after all: then there is nothing. */
@@ -293,7 +295,7 @@ static bool ready_any(struct dep_instance *inst, unsigned int depth,
  * posts the answer.  Called, and returns, with the instance locked.
  */
 static void ask_first(struct dep_instance *inst, bool taking,
-		      unsigned int depth, bool removes)
+		      unsigned int depth, bool removes, bool waits)
 	__must_hold(&inst->lock)
 {
 	struct dep_item *item;
@@ -310,7 +312,7 @@ static void ask_first(struct dep_instance *inst, bool taking,
 	spin_unlock_irq(&inst->lock);
 
 	dep_last_hurry(inst);
-	ready = ask_file(item, depth, removes);
+	ready = ask_file(item, depth, removes, waits);
 
 	spin_lock_irq(&inst->lock);
 	dep_item_post(item, ready, taking);
@@ -323,7 +325,7 @@ static void ask_first(struct dep_instance *inst, bool taking,
 }
 
 static void ask_all(struct dep_instance *inst, bool taking,
-		    unsigned int depth, bool removes)
+		    unsigned int depth, bool removes, bool waits)
 {
 	u32 left;
 
@@ -333,7 +335,7 @@ static void ask_all(struct dep_instance *inst, bool taking,
 	/* The extended interface may have taken the set just now. */
 	left = inst->extended ? 0 : inst->nr_items;
 	for (; left && !list_empty(&inst->ready); left--) {
-		ask_first(inst, taking, depth, removes);
+		ask_first(inst, taking, depth, removes, waits);
 		if (fatal_signal_pending(current))
 			break;
 	}
@@ -354,7 +356,7 @@ static void ask_all(struct dep_instance *inst, bool taking,
  */
 void dep_ready_ask(struct dep_instance *inst, bool taking)
 {
-	ask_all(inst, taking, 0, false);
+	ask_all(inst, taking, 0, false, true);
 }
 
 /**
@@ -362,6 +364,7 @@ void dep_ready_ask(struct dep_instance *inst, bool taking)
  * @file: an open of the set, which is of either interface
  * @depth: how many sets are around this one in the call
  * @removes: the opens of all of these may change them
+ * @waits: the caller has no event of the set in use any more
  *
  * The caller becomes the owner of no item.  Its own that are stale leave if it
  * got here by opens for writing alone.
@@ -370,7 +373,7 @@ void dep_ready_ask(struct dep_instance *inst, bool taking)
  * Return: EPOLLIN | EPOLLRDNORM, or 0.
  */
 __poll_t dep_ready_poll(const struct file *file, unsigned int depth,
-			bool removes)
+			bool removes, bool waits)
 {
 	struct dep_instance *inst = file->private_data;
 	bool ready;
@@ -379,15 +382,14 @@ __poll_t dep_ready_poll(const struct file *file, unsigned int depth,
 	/* In a signal set, events become signals at once. */
 	if (READ_ONCE(inst->onesig))
 		return 0;
-	/* Who asks by poll(2) has no event in use, either. */
-	if (unlikely(READ_ONCE(inst->readers)))
+	if (unlikely(READ_ONCE(inst->readers)) && waits)
 		dep_reader_steps_back(inst);
 	ready = dep_instance_has_events(inst);
 	if (!ready && dep_ready_may_ask(inst)) {
 		if (READ_ONCE(inst->extended)) {
-			ready = ready_any(inst, depth, removes);
+			ready = ready_any(inst, depth, removes, waits);
 		} else {
-			ask_all(inst, false, depth, removes);
+			ask_all(inst, false, depth, removes, waits);
 			ready = dep_instance_has_events(inst);
 		}
 	}

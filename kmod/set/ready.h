@@ -52,6 +52,6 @@ int dep_ready_collect(struct dep_instance *inst, struct dep_results *results);
 u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 		    u32 enough);
 __poll_t dep_ready_poll(const struct file *file, unsigned int depth,
-			bool removes);
+			bool removes, bool waits);
 
 #endif /* DEVEPOLL_READY_H */

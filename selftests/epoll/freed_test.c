@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -283,13 +284,14 @@ TEST_F_TIMEOUT(crowd, frees_nothing_that_is_in_use, 1800)
 }
 
 /* Another thread, which does what it is told to. */
-enum order { REST, WAIT, STEP_BACK, POLL, END };
+enum order { REST, WAIT, STEP_BACK, POLL, NEST, END };
 
 struct other {
 	struct eset *set;
 	struct task task;
 	_Atomic enum order order;
 	int result;
+	int outer;	/* an epoll instance */
 };
 
 static long obey(void *arg)
@@ -310,6 +312,10 @@ static long obey(void *arg)
 			break;
 		case POLL:
 			other->result = poll_now(other->set->fd, POLLIN);
+			break;
+		case NEST:
+			other->result = epoll_ctl(other->outer, EPOLL_CTL_ADD,
+						  other->set->fd, &out[0]);
 			break;
 		case END:
 			return 0;
@@ -402,6 +408,20 @@ TEST_F(reader, holds_it_back_until_it_polls)
 	EXPECT_TOLD(0);
 	EXPECT_EQ(0, end(&self->one));
 	EXPECT_EQ(0, end(&self->two));
+}
+
+TEST_F(reader, holds_it_back_while_it_adds_the_set_to_another)
+{
+	self->one.outer = epoll_create1(EPOLL_CLOEXEC);
+	ASSERT_LE(0, self->one.outer);
+	ASSERT_EQ(EPOLLIN, order(&self->one, WAIT));
+	ASSERT_EQ(0, close(self->event));
+	ASSERT_EQ(0, order(&self->one, NEST));
+	EXPECT_HELD();
+	EXPECT_EQ(DEVEPOLL_CLOSED, order(&self->one, WAIT));
+	EXPECT_EQ(0, end(&self->one));
+	EXPECT_EQ(0, end(&self->two));
+	close(self->one.outer);
 }
 
 TEST_F(reader, holds_it_back_until_it_ends)

@@ -203,6 +203,12 @@ TEST_F(ring_refuse, opens_of_the_wrong_mode)
 {
 	int r = reopen(self->set.fd, O_RDONLY | DEVEPOLL_REOPEN_MAP);
 	int w = reopen(self->set.fd, O_WRONLY);
+	const struct devepoll_change told = {
+		.op = DEVEPOLL_ADD,
+		.flags = DEVEPOLL_TELL_CLOSED,
+		.fd = eventfd_new(),
+		.events = EPOLLIN,
+	};
 	struct devepoll_ring_wait_args args = {};
 	void *map;
 
@@ -211,6 +217,17 @@ TEST_F(ring_refuse, opens_of_the_wrong_mode)
 	EXPECT_EQ(-EBADF, ring_request(r, 1, SLOTS));
 	EXPECT_EQ(0, ring_request(w, 1, SLOTS));
 	EXPECT_EQ(-EBADF, dep_request(w, DEVEPOLL_RING_WAIT, &args));
+	EXPECT_EQ(0, dep_request(r, DEVEPOLL_RING_WAIT, &args));
+	/* It owns no slot set that it could say is not in use. */
+	args.flags = DEVEPOLL_WAIT_SPARE;
+	EXPECT_EQ(-EBADF, dep_request(r, DEVEPOLL_RING_WAIT, &args));
+	EXPECT_EQ(0, dep_request(self->set.fd, DEVEPOLL_RING_WAIT, &args));
+	args.spare = 2;
+	EXPECT_EQ(-EINVAL, dep_request(r, DEVEPOLL_RING_WAIT, &args));
+	/* Where fds report their close, the others have to say it. */
+	ASSERT_EQ(0, dep_change(self->set.fd, &told));
+	args = (struct devepoll_ring_wait_args) {};
+	EXPECT_EQ(-EINVAL, dep_request(self->set.fd, DEVEPOLL_RING_WAIT, &args));
 	EXPECT_EQ(0, dep_request(r, DEVEPOLL_RING_WAIT, &args));
 
 	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, r, DEVEPOLL_MAP_RING);

@@ -100,6 +100,52 @@ TEST_F(uring_poll, tells_that_there_is_an_event)
 	}
 }
 
+/* Waits as another thread; returns the events of the one fd, or -ENOMSG. */
+static long wait_apart(void *arg)
+{
+	FIXTURE_DATA(uring_poll) *self = arg;
+
+	return eset_wait_one(&self->set, self->event, 0);
+}
+
+/*
+ * Its command may poll the set at any moment in the thread that made it, which may
+ * still use an event of an object.
+ */
+TEST_F(uring_poll, is_no_step_back_of_its_thread)
+{
+	int told = eventfd_new();
+	struct devepoll_change change = {
+		.op = DEVEPOLL_ADD,
+		.flags = DEVEPOLL_TELL_CLOSED,
+		.fd = told,
+		.events = EPOLLIN,
+		.data = told,
+	};
+	struct task task;
+
+	if (variant->ops == &eset_sysepoll)
+		SKIP(return, "epoll tells of no close");
+	ASSERT_EQ(0, dep_change(self->set.fd, &change));
+	ASSERT_EQ(0, poll_set(&self->ring, self->set.fd, true));
+	ASSERT_EQ(0, eventfd_post(told));
+	ASSERT_EQ(POLLIN, ring_result(&self->ring, POLL));
+	ASSERT_EQ(EPOLLIN, eset_wait_one(&self->set, told, 0));
+	/* This thread has an event of it now. */
+	ASSERT_EQ(0, eventfd_post(self->event));
+	ASSERT_EQ(POLLIN, ring_result(&self->ring, POLL));
+	ASSERT_EQ(0, close(told));
+	ASSERT_EQ(0, task_start(&task, wait_apart, self));
+	EXPECT_EQ(EPOLLIN, task_join(&task));
+	/* One that begins polls it, too. */
+	ASSERT_EQ(0, poll_set(&self->ring, self->set.fd, false));
+	ASSERT_EQ(0, task_start(&task, wait_apart, self));
+	EXPECT_EQ(-ENOMSG, task_join(&task));
+	/* Nobody can tell what else polls in its name: only a wait counts. */
+	EXPECT_EQ(0, poll_now(self->set.fd, POLLIN));
+	EXPECT_EQ(DEVEPOLL_CLOSED, eset_wait_one(&self->set, told, 0));
+}
+
 TEST_F(uring_poll, tells_of_what_was_there_before)
 {
 	ASSERT_EQ(0, eventfd_post(self->event));

@@ -508,17 +508,19 @@ struct devepoll_spin {
  * A thread that has taken an event of an fd with DEVEPOLL_TELL_CLOSED is a
  * reader of the instance until it
  *
- * - waits for the instance again: by any wait, by poll(2) or select(2), or by a
- *   wait on an instance, or an instance of epoll, around this one that polls it;
+ * - waits for the instance again: by any wait, also of an instance around this
+ *   one that polls it; or, if the thread has no io_uring, by poll(2) or
+ *   select(2), or by a wait of an instance of epoll around this one;
  * - makes DEVEPOLL_STEP_BACK;
  * - ends, or calls execve(2).
  *
- * It must have dealt with its events by then.  A thread that hands an event on
- * to another must not wait again before that one has dealt with it.  While a
- * reader may have an event of the fd, DEVEPOLL_CLOSED is held back; also while
- * it may have one of an fd whose events were handed out before and after that.
- * A reader that does not come back holds back these, and no others.  One call
- * may return an event and, behind it, the DEVEPOLL_CLOSED of the same fd.
+ * It must have dealt with its events by then.  EPOLL_CTL_MOD of the instance in
+ * an instance of epoll polls it, and counts as a wait.  A thread that hands an
+ * event on to another must not wait again before that one has dealt with it.
+ * While a reader may have an event of the fd, DEVEPOLL_CLOSED is held back; also
+ * while it may have one of an fd whose events were handed out before and after
+ * that.  A reader that does not come back holds back these, and no others.  One
+ * call may return an event and, behind it, the DEVEPOLL_CLOSED of the same fd.
  *
  * In a ring, the events of a slot set are in use until the set is given back,
  * or its owner makes DEVEPOLL_RING_WAIT with DEVEPOLL_WAIT_SPARE.
@@ -804,12 +806,15 @@ struct devepoll_ring_wait_args {
  *
  * Return: the number of events in the ring, which another thread may take
  * first; 0 if the call timed out; or -1 with errno
+ * EBADF: the instance is not open for reading; or DEVEPOLL_WAIT_SPARE by a
+ * further open without write access, which owns no slot set;
  * EFAULT: the argument or the signal mask can't be read;
  * EINVAL: the instance has no ring; flags has an unknown bit; min_events is
- * greater than the number of slots; sigsetsize is wrong; spare is
- * not the number of a slot set, or is not 0 without DEVEPOLL_WAIT_SPARE; an fd
- * has DEVEPOLL_TELL_CLOSED, or had it, and DEVEPOLL_WAIT_SPARE is missing; or a
- * worker of an io_uring makes the call, with a signal mask;
+ * greater than the number of slots; sigsetsize is wrong; spare is not the
+ * number of a slot set, or is not 0 without DEVEPOLL_WAIT_SPARE; an fd has
+ * DEVEPOLL_TELL_CLOSED, or had it, and DEVEPOLL_WAIT_SPARE is missing in a call
+ * by any other open; or a worker of an io_uring makes the call, with a signal
+ * mask;
  * E2BIG: the argument has a part that this kernel does not know and that is
  * not 0;
  * EINTR: a signal arrived before an event did.
