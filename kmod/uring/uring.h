@@ -44,6 +44,7 @@ struct dep_cookie {
  * @max: const: the most events of one buffer
  * @bytes: bytes that the last completion reports, if it has a buffer
  * @cflags: its flags, with the buffer's number
+ * @left: L: has @waiter alone if its ring is being closed, and has to cancel it
  * @cookie: const once it can be cancelled
  * @node: L: in dep_instance.cookies, or empty after DEVEPOLL_CANCEL; unused
  *	without a cookie
@@ -62,6 +63,7 @@ struct dep_uring_wait {
 	u32 max;
 	u32 bytes;
 	u32 cflags;
+	struct list_head left;
 	struct dep_cookie cookie;
 	struct rb_node node;
 };

@@ -157,13 +157,31 @@ static void uring_work(struct io_uring_cmd *cmd, unsigned int flags, bool dead)
 		uring_run(wait, flags);
 }
 
+/*
+ * Leaves a wait to the end of its ring, which goes on to cancel what it finds.
+ * Many kernels do nothing else then, for ever: task work that is queued while
+ * they cancel waits for them.
+ */
+static void uring_leave_to_ring(struct dep_uring_wait *wait)
+{
+	struct dep_instance *inst = wait->inst;
+	unsigned long flags;
+
+	spin_lock_irqsave(&inst->lock, flags);
+	list_add(&wait->waiter.link, &wait->left);
+	spin_unlock_irqrestore(&inst->lock, flags);
+}
+
 /* Called by the relay or by DEVEPOLL_CANCEL: the wait is off the lists. */
 static void uring_wake(struct dep_waiter *waiter)
 {
 	struct dep_uring_wait *wait;
 
 	wait = container_of(waiter, struct dep_uring_wait, waiter);
-	io_uring_cmd_complete_in_task(wait->cmd, uring_work_entry);
+	if (unlikely(uring_ring_goes(wait->cmd)))
+		uring_leave_to_ring(wait);
+	else
+		io_uring_cmd_complete_in_task(wait->cmd, uring_work_entry);
 }
 
 /*
@@ -274,6 +292,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 		return ERR_PTR(err);
 	}
 	INIT_LIST_HEAD(&wait->waiter.link);
+	INIT_LIST_HEAD(&wait->left);
 	wait->waiter.min = max(wait->wait.waiting.min, 1U);
 	wait->waiter.wake = uring_wake;
 	if (cmd_to_io_kiocb(cmd)->ctx->flags & IORING_SETUP_DEFER_TASKRUN)
