@@ -41,7 +41,8 @@ lint='
 	codespell git mandoc perl pyflakes3 shellcheck sparse
 '
 packages='
-	build-essential debhelper dh-dkms dpkg-dev lintian openssl xz-utils
+	apt-utils build-essential debhelper dh-dkms dh-python dpkg-dev gpg gpg-agent
+	lintian openssl pybuild-plugin-pyproject python3-setuptools xz-utils
 '
 perf='
 	linux-perf
