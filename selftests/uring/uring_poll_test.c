@@ -100,10 +100,12 @@ TEST_F(uring_poll, tells_that_there_is_an_event)
 	}
 }
 
+typedef FIXTURE_DATA(uring_poll) uring_poll_data;
+
 /* Waits as another thread; returns the events of the one fd, or -ENOMSG. */
 static long wait_apart(void *arg)
 {
-	FIXTURE_DATA(uring_poll) *self = arg;
+	uring_poll_data *self = arg;
 
 	return eset_wait_one(&self->set, self->event, 0);
 }
