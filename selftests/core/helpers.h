@@ -19,6 +19,7 @@
 #ifndef SYS_poll
 #define SYS_poll	SYS_ppoll
 #define SYS_epoll_wait	SYS_epoll_pwait
+#define SYS_pause	SYS_ppoll
 #endif
 
 /*
