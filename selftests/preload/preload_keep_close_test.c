@@ -129,7 +129,7 @@ TEST_F(keep, leaves_its_number_to_the_program)
 			ASSERT_EQ(number, dup3(fd, number, O_CLOEXEC));
 			break;
 		case 2:
-			ASSERT_EQ(number, syscall(SYS_dup2, fd, number));
+			ASSERT_EQ(number, syscall(SYS_dup3, fd, number, 0));
 			break;
 		}
 		EXPECT_FALSE(is_set_of_the_device(number));
