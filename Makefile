@@ -6,7 +6,8 @@
 #                           above); newest is that of trixie-backports, and
 #                           others from there work, too, as 6.16 or 7.2.9;
 #                           trixie is Debian 13's own
-#   ARCH=arm64              kmod, lib, selftests: for arm64, in build/arm64
+#   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; riscv64
+#                           is experimental
 #   DEBUG=kasan             use the debug kernel: KASAN, lockdep, kmemleak
 #   V=1                     show every command and all output
 #   OPS= SEED=              fuzz: number of operations (default: 1000000), first
@@ -39,8 +40,11 @@ ifneq ($(shell echo '$(K)' | grep -vE '^([0-9]+(\.[0-9]+){1,2}|newest|trixie|(de
 $(error KERNEL=$(K) is unknown: 6.1, 6.12, newest, trixie, or another MAJOR.MINOR[.PATCH])
 endif
 
-# Of the others, kbuild may be the reader.
-A := $(filter arm64,$(ARCH))
+# Of the first, kbuild may be the reader.
+ifneq ($(filter-out x86 x86_64 i386 amd64 arm64 riscv64,$(ARCH)),)
+$(error ARCH=$(ARCH) is unknown: arm64, riscv64, or none for x86-64)
+endif
+A := $(filter arm64 riscv64,$(ARCH))
 
 V ?= 0
 ifneq ($(V),1)

@@ -49,9 +49,11 @@ archive_failed() {
 
 # archive_open [--sources] [--arch ARCH] [--flavour F-] SUITE...: select suites for
 # the calls below, refresh the index; with ARCH, their kernels are those of ARCH, and
-# NAME:ARCH is a package of it; with F- they are of flavour F
+# NAME:ARCH is a package of it; with F- they are of flavour F.  A mirror may have an
+# index of ARCH that its signed Release does not name: then there is none, and
+# kernels of ARCH come from the pool.
 archive_open() {
-	local security suite sources='' foreign=''
+	local security sources='' foreign=''
 
 	archive_arch=amd64
 	if [ "$1" = --sources ]; then
@@ -82,16 +84,7 @@ archive_open() {
 		die "cannot write to $cache"
 	archive_lock
 	: >"$apt_dir/state/status"
-	for suite; do
-		local uri=$mirror
-		if [ "${suite%-security}" != "$suite" ]; then
-			uri=$security
-		fi
-		printf 'deb [arch=%s signed-by=%s] %s %s main\n' \
-			"amd64${foreign:+,$foreign}" "$debian_keys" "$uri" "$suite"
-		[ -z "$sources" ] || printf 'deb-src [signed-by=%s] %s %s main\n' \
-			"$debian_keys" "$uri" "$suite"
-	done >"$apt_dir/sources.list" || archive_failed "no list of sources"
+	archive_list "amd64${foreign:+,$foreign}" "$@"
 	# apt would use the machine's state if this file were not whole.
 	cat >"$apt_dir/apt.conf" <<-CONF || archive_failed "no configuration for apt"
 		Dir::State "$apt_dir/state";
@@ -116,10 +109,33 @@ archive_open() {
 		#clear DPkg::Post-Invoke;
 		APT::Architectures { "amd64"; ${foreign:+"\"$foreign\";"} };
 	CONF
-	step "reading the index of $*" apt-get -c "$apt_dir/apt.conf" \
-		-o APT::Update::Error-Mode=any update ||
-		archive_failed "the index of the archive can't be read or verified"
+	if ! step "reading the index of $*" archive_update; then
+		[ "$foreign" ] ||
+			archive_failed "the index of the archive can't be read or verified"
+		say "going on without $foreign: its kernels come from the pool, by https"
+		archive_list amd64 "$@"
+		step "reading the index of $* for amd64" archive_update ||
+			archive_failed "the index of the archive can't be read or verified"
+	fi
 	archive_unlock
+}
+
+# archive_list ARCHS SUITE...: writes the list of sources for archive_open
+archive_list() {
+	local archs=$1 suite uri
+	shift
+	for suite; do
+		uri=$mirror
+		[ "${suite%-security}" = "$suite" ] || uri=$security
+		printf 'deb [arch=%s signed-by=%s] %s %s main\n' \
+			"$archs" "$debian_keys" "$uri" "$suite"
+		[ -z "$sources" ] || printf 'deb-src [signed-by=%s] %s %s main\n' \
+			"$debian_keys" "$uri" "$suite"
+	done >"$apt_dir/sources.list" || archive_failed "no list of sources"
+}
+
+archive_update() {
+	apt-get -c "$apt_dir/apt.conf" -o APT::Update::Error-Mode=any update
 }
 
 # archive_search PATTERN: prints the packages whose whole name matches, newest
@@ -137,7 +153,8 @@ archive_find() {
 }
 
 # archive_kernels PATTERN: prints the versions of kernels that match PATTERN and
-# have both an image and headers, newest first
+# have both an image and headers, newest first; of an architecture without an index
+# the newest
 archive_kernels() {
 	local headers pkg version
 
@@ -149,6 +166,20 @@ archive_kernels() {
 		fi
 	done < <(archive_search "linux-(image|binary)-$1-$archive_kind") |
 		sort -Vru
+	[ "$headers" ] || [ "$archive_arch" = amd64 ] || archive_pooled "$1"
+}
+
+# archive_pooled PATTERN: prints the newest kernel of an architecture without an
+# index: the headers that all architectures share say which ones there may be
+archive_pooled() {
+	local pkg release
+	while read -r pkg; do
+		release=${pkg#linux-headers-} release=${release%-common}
+		archive_in_pool "linux-headers-$release-$archive_kind" \
+			"$(archive_version "$pkg")" || continue
+		echo "$release"
+		return
+	done < <(archive_search "linux-headers-$1-common")
 }
 
 # archive_images PATTERN: as archive_kernels, for those without headers, too
@@ -168,6 +199,21 @@ archive_version() {
 	apt-cache -c "$apt_dir/apt.conf" show "$1" |
 		sed -n 's/^Version: //p' | sed -n 1p
 	archive_unlock
+}
+
+# archive_in_pool NAME VERSION: has the pool a package of the source linux, of the
+# architecture of archive_open?
+archive_in_pool() {
+	local pool=${mirror%/}/pool/main/l/linux tried rc
+	tried=$(mktemp -d)
+	archive_lock
+	/usr/lib/apt/apt-helper -c "$apt_dir/apt.conf" download-file \
+		"${pool/#http:/https:}/$1_$2_$archive_arch.deb" "$tried/deb" \
+		>"$tried/log" 2>&1
+	rc=$?
+	archive_unlock
+	rm -rf "$tried"
+	return $rc
 }
 
 # archive_get_old NAME VERSION: downloads a package built from the source linux

@@ -29,12 +29,21 @@ case $top in
 *[[:space:]]*) die "the path of this tree has a space in it: $top" ;;
 esac
 
+# Architectures beside this machine's, as Debian calls them.
+foreign_archs='arm64 riscv64'
+
+# is_foreign ARCH: is it one of these?
+is_foreign() {
+	[[ " $foreign_archs " = *" ${1:-none} "* ]]
+}
+
 # name_kernel KERNEL: prints the name, and the current version for `newest'
 name_kernel() {
 	local name
 	case $1 in
 	newest) "$top/tools/vm/newest" ;;
-	arm64/* | rt/* | cloud/*) name=$(name_kernel "${1#*/}") && echo "${1%%/*}/$name" ;;
+	riscv64/newest) name=$("$top/tools/vm/newest" riscv64) && echo "riscv64/$name" ;;
+	arm64/* | riscv64/* | rt/* | cloud/*) name=$(name_kernel "${1#*/}") && echo "${1%%/*}/$name" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -43,7 +52,7 @@ name_kernel() {
 # arm64/6.1, or of this machine
 arch_of() {
 	case $1 in
-	arm64/*) echo arm64 ;;
+	arm64/* | riscv64/*) echo "${1%%/*}" ;;
 	*) echo amd64 ;;
 	esac
 }
