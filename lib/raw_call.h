@@ -60,8 +60,8 @@ static inline long raw_fadvise(int fd, const void *offset, int64_t len,
 
 #elif defined(__aarch64__) && defined(__LP64__)
 
-static inline long arm64_call(long nr, long a, long b, long c, long d, long e,
-			      long f)
+static inline long own_call(long nr, long a, long b, long c, long d, long e,
+			    long f)
 {
 	register long x8 asm("x8") = nr;
 	register long x0 asm("x0") = a;
@@ -77,29 +77,6 @@ static inline long arm64_call(long nr, long a, long b, long c, long d, long e,
 		       "r" (x5)
 		     : "memory");
 	return x0;
-}
-
-static inline long raw_call(long nr, long a, long b, long c, long d, long e,
-			    long f)
-{
-	long ret;
-
-	switch (nr) {
-	case SYS_epoll_wait:
-		return arm64_call(SYS_epoll_pwait, a, b, c, d, 0, 0);
-	case SYS_epoll_create:
-		if ((int)a <= 0)
-			return -EINVAL;
-		return arm64_call(SYS_epoll_create1, 0, 0, 0, 0, 0, 0);
-	case SYS_dup2:
-		if ((int)a != (int)b)
-			return arm64_call(SYS_dup3, a, b, 0, 0, 0, 0);
-		/* dup3() refuses this. */
-		ret = arm64_call(SYS_fcntl, a, F_GETFD, 0, 0, 0, 0);
-		return ret < 0 ? ret : a;
-	default:
-		return arm64_call(nr, a, b, c, d, e, f);
-	}
 }
 
 /* As on x86-64, an int need not be extended. */
@@ -121,6 +98,27 @@ static inline long raw_fadvise(int fd, const void *offset, int64_t len,
 
 #define raw_fadvise	raw_fadvise
 
+#elif defined(__riscv) && defined(__LP64__)
+
+static inline long own_call(long nr, long a, long b, long c, long d, long e,
+			    long f)
+{
+	register long a7 asm("a7") = nr;
+	register long a0 asm("a0") = a;
+	register long a1 asm("a1") = b;
+	register long a2 asm("a2") = c;
+	register long a3 asm("a3") = d;
+	register long a4 asm("a4") = e;
+	register long a5 asm("a5") = f;
+
+	asm volatile("ecall"
+		     : "+r" (a0)
+		     : "r" (a7), "r" (a1), "r" (a2), "r" (a3), "r" (a4),
+		       "r" (a5)
+		     : "memory");
+	return a0;
+}
+
 #elif defined(__i386__)
 
 /* Defined in raw_call.S. */
@@ -139,6 +137,34 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e,
 	long ret = syscall(nr, a, b, c, d, e, f);
 
 	return ret < 0 ? -errno : ret;
+}
+
+#endif
+
+#if (defined(__aarch64__) || defined(__riscv)) && defined(__LP64__)
+
+/* Their kernels have never had the calls that a later one replaces. */
+static inline long raw_call(long nr, long a, long b, long c, long d, long e,
+			    long f)
+{
+	long ret;
+
+	switch (nr) {
+	case SYS_epoll_wait:
+		return own_call(SYS_epoll_pwait, a, b, c, d, 0, 0);
+	case SYS_epoll_create:
+		if ((int)a <= 0)
+			return -EINVAL;
+		return own_call(SYS_epoll_create1, 0, 0, 0, 0, 0, 0);
+	case SYS_dup2:
+		if ((int)a != (int)b)
+			return own_call(SYS_dup3, a, b, 0, 0, 0, 0);
+		/* dup3() refuses this. */
+		ret = own_call(SYS_fcntl, a, F_GETFD, 0, 0, 0, 0);
+		return ret < 0 ? ret : a;
+	default:
+		return own_call(nr, a, b, c, d, e, f);
+	}
 }
 
 #endif

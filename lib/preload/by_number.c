@@ -36,7 +36,7 @@ static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 	}
 }
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__riscv)
 
 /* syscall(), in syscall.S, jumps to these. */
 DEVEPOLL_HIDDEN long devepoll_syscall_of_epoll(long nr, long a, long b, long c,

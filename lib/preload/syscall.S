@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * syscall() of the preload library for x86-64 and arm64.  A child of clone(2) can
- * return from it on a stack of its own, which on x86-64 contains only a return
- * address at its top, and on arm64 nothing.  This function therefore has no
+ * syscall() of the preload library for x86-64, arm64 and riscv64.  A child of
+ * clone(2) can return from it on a stack of its own, which on x86-64 contains only
+ * a return address at its top, and on the others nothing.  This function therefore has no
  * stack frame when it makes the call.
  */
 #include <sys/syscall.h>
@@ -92,6 +92,47 @@ syscall:
 	cmn	x0, #4095
 	b.cs	devepoll_syscall_failed
 	ret
+	.cfi_endproc
+	.size	syscall, . - syscall
+
+#elif defined(__riscv)
+
+	/* A tail call leaves the arguments in their registers. */
+	.macro epolls number
+	li	t0, \number
+	beq	a0, t0, 1f
+	.endm
+
+	.text
+	.p2align 2
+	.globl	syscall
+	.type	syscall, @function
+syscall:
+	.cfi_startproc
+	epolls	SYS_epoll_ctl
+	epolls	SYS_epoll_pwait
+	epolls	SYS_epoll_pwait2
+	epolls	SYS_epoll_create1
+	epolls	SYS_close
+	epolls	SYS_close_range
+	epolls	SYS_dup3
+	/* The three numbers of io_uring are consecutive. */
+	addi	t0, a0, -SYS_io_uring_setup
+	li	t1, SYS_io_uring_register - SYS_io_uring_setup
+	bleu	t0, t1, 1f
+	mv	a7, a0
+	mv	a0, a1
+	mv	a1, a2
+	mv	a2, a3
+	mv	a3, a4
+	mv	a4, a5
+	mv	a5, a6
+	ecall
+	li	t0, -4095
+	bgeu	a0, t0, 2f
+	ret
+1:	tail	devepoll_syscall_of_epoll
+2:	tail	devepoll_syscall_failed
 	.cfi_endproc
 	.size	syscall, . - syscall
 

@@ -41,6 +41,12 @@ static long raw_epoll_create(void)
 
 	asm volatile("svc #0" : "+r" (x0) : "r" (nr) : "memory");
 	ret = x0;
+#elif defined(__riscv)
+	register long nr asm("a7") = SYS_epoll_create1;
+	register long a0 asm("a0") = 0;
+
+	asm volatile("ecall" : "+r" (a0) : "r" (nr) : "memory");
+	ret = a0;
 #elif defined(__LP64__)
 	asm volatile("syscall" : "=a" (ret) : "0" (SYS_epoll_create1), "D" (0)
 		     : "rcx", "r11", "memory");

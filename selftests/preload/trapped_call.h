@@ -20,6 +20,18 @@ static inline void trapped_return(ucontext_t *uc, long ret)
 	uc->uc_mcontext.regs[0] = ret;
 }
 
+#elif defined(__riscv)
+
+static inline long trapped_arg(const ucontext_t *uc, int i)
+{
+	return uc->uc_mcontext.__gregs[REG_A0 + i];
+}
+
+static inline void trapped_return(ucontext_t *uc, long ret)
+{
+	uc->uc_mcontext.__gregs[REG_A0] = ret;
+}
+
 #else
 
 #ifdef __LP64__
