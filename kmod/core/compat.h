@@ -55,6 +55,14 @@
 #define DEP_FTRACE_WITH_ARGUMENTS	FTRACE_OPS_FL_SAVE_REGS
 #endif
 
+/* with tools/intree: a hook of the kernel's own sees files that carry a mark */
+#ifdef CONFIG_DEVEPOLL_RELEASE
+#include <linux/devepoll_release.h>
+#define dep_release_mark devepoll_mark
+#else
+static inline void dep_release_mark(struct file *file) { }
+#endif
+
 /*
  * since 6.14: the end of a pipe that is written to is woken when a page has
  * become free; before, when a part of a page has been read from a full pipe
@@ -327,17 +335,9 @@ struct dep_sigqueue {
 	struct sigqueue queue;
 };
 
-static inline void dep_sigqueue_init_refs(struct dep_sigqueue *entry)
-{
-}
-
-static inline void dep_sigqueue_enter(struct dep_sigqueue *entry)
-{
-}
-
-static inline void dep_sigqueue_leave(struct dep_sigqueue *entry)
-{
-}
+static inline void dep_sigqueue_init_refs(struct dep_sigqueue *entry) { }
+static inline void dep_sigqueue_enter(struct dep_sigqueue *entry) { }
+static inline void dep_sigqueue_leave(struct dep_sigqueue *entry) { }
 
 static inline bool dep_sigqueue_is_free(struct dep_sigqueue *entry)
 {

@@ -5,6 +5,7 @@
  */
 #include <linux/err.h>
 
+#include "core/compat.h"
 #include "core/host.h"
 #include "core/item.h"
 #include "core/limits.h"
@@ -147,6 +148,8 @@ static __always_inline int watch_attach_new(struct dep_bucket *bucket,
 	int answer;
 
 	*published = false;
+	/* The caller's reference keeps the hook from looking for it now. */
+	dep_release_mark(item->file);
 	watch = watch_new(item);
 	if (unlikely(!watch))
 		return -ENOMEM;
