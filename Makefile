@@ -17,6 +17,7 @@
 #   WHAT=[BACKEND.]CALL     profile: the call; see tools/profile/run
 #   QUICK=1                 experiment: fewer sizes, and no record
 #   DESTDIR= PREFIX=        install: the destination (PREFIX: /usr/local)
+#   LINUX=DIR               in-tree: the source
 #   TAG=v0.2.0              dist: the release with this tag, instead of the tree
 #   DEVEPOLL_CACHE=         the cache (default: ~/.cache/devepoll)
 #   WITHOUT="ring uring"    interfaces that the module is built without: classic
@@ -63,7 +64,7 @@ deps = $(Q)tools/dev/deps.sh $(1)
 .DEFAULT_GOAL := help
 .PHONY: help deps kmod lib tools selftests demo check check-deep mutants fuzz \
 	proof servers clients bench bench-check bench-um profile perf \
-	experiment shell lint docs install uninstall dist deb clean
+	experiment shell lint docs install uninstall in-tree dist deb clean
 
 help: ## print this text
 	@echo 'usage: make TARGET [VARIABLE=VALUE...]'
@@ -176,6 +177,10 @@ install: lib ## install module (KERNEL= or running kernel), udev rule, library, 
 
 uninstall: ## remove what install installed, for all kernels
 	$(Q)tools/dev/install.sh --remove
+
+in-tree: ## put the module into the source of a kernel: LINUX=DIR
+	$(if $(LINUX),,$(error in-tree: say which source, as LINUX=DIR))
+	$(Q)tools/intree/apply '$(LINUX)'
 
 dist: ## make the tarball of a release: build/devepoll-VERSION.tar.xz
 	$(Q)tools/dev/dist.sh $(if $(TAG),--tag '$(TAG)')
