@@ -43,7 +43,9 @@ name_kernel() {
 	case $1 in
 	newest) "$top/tools/vm/newest" ;;
 	riscv64/newest) name=$("$top/tools/vm/newest" riscv64) && echo "riscv64/$name" ;;
-	arm64/* | riscv64/* | rt/* | cloud/*) name=$(name_kernel "${1#*/}") && echo "${1%%/*}/$name" ;;
+	arm64/* | riscv64/* | rt/* | cloud/* | intree/*)
+		name=$(name_kernel "${1#*/}") && echo "${1%%/*}/$name"
+		;;
 	*) echo "$1" ;;
 	esac
 }
