@@ -43,7 +43,8 @@ void devepoll_release_marked(struct file *file)
 	void (*hook)(struct file *file);
 
 	rcu_read_lock();
-	hook = READ_ONCE(release_hook);
+	/* Pairs with the exchange: the hook's tables are there. */
+	hook = smp_load_acquire(&release_hook);
 	if (hook)
 		hook(file);
 	rcu_read_unlock();

@@ -19,15 +19,19 @@ void devepoll_release_marked(struct file *file);
  *
  * The mark stays until the file is freed.
  *
- * Context: process, with interrupts on; takes f_lock, which guards the f_mode
- * of an open file, as posix_fadvise() does.
+ * Context: process, with interrupts on; takes f_lock, under which posix_fadvise()
+ * writes the f_mode of an open file.  splice() takes no lock, and exchanges it.
  */
 static inline void devepoll_mark(struct file *file)
 {
-	if (READ_ONCE(file->f_mode) & FMODE_DEVEPOLL)
+	fmode_t mode = READ_ONCE(file->f_mode);
+
+	if (mode & FMODE_DEVEPOLL)
 		return;
 	spin_lock(&file->f_lock);
-	WRITE_ONCE(file->f_mode, file->f_mode | FMODE_DEVEPOLL);
+	mode = READ_ONCE(file->f_mode);
+	while (!try_cmpxchg(&file->f_mode, &mode, mode | FMODE_DEVEPOLL))
+		;
 	spin_unlock(&file->f_lock);
 }
 
