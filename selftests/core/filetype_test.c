@@ -139,7 +139,7 @@ static void check_happening(struct __test_metadata *_metadata,
 			    int unannounced)
 {
 	int before = poll_now(twin_of(probe), ALL) & ALL;
-	uint64_t end = now_ns() + 5000 * NSEC_PER_MSEC * slowness();
+	uint64_t end = now_ns() + 15000 * NSEC_PER_MSEC * slowness();
 	int allowed, now = 0, got = 0, want, events;
 
 	ASSERT_EQ(0, happening->make(probe)) TH_LOG("%s", happening->what);
