@@ -301,9 +301,10 @@
  *  - The bucket's first pointer: dep_watch_disarm, smp_mb, removal from the
  *    table; the hook loads the pointer with acquire.
  *  - The mark in f_mode, where the kernel has a hook of its own
- *    (release_call.c): set under the file's f_lock, with M held and nothing
- *    nested in it, before the watch is in the table.  The caller's reference
- *    makes it visible to whoever drops the last one.  It is never taken off.
+ *    (release_call.c): set by an exchange under the file's f_lock, with M held
+ *    and nothing nested in it, before the watch is in the table.  The caller's
+ *    reference makes it visible to whoever drops the last one.  It is never
+ *    taken off.  The kernel loads the hook with acquire, and so sees the table.
  *  - Temporary references for ->poll(): taken under L while the item is
  *    hooked, which keeps the hook from finishing, and so the file's memory from
  *    being freed; a count that is 0 already stays so.  The reference then keeps
