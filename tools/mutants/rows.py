@@ -49,6 +49,14 @@ bool notrace dep_mutant_every(unsigned int times)
 """
 
 
+# A macro, or what begins in the first column: a function, a type or a variable.
+DEFINITION = re.compile(r"""
+    ^/\*.*?\*/
+  | ^\#\ *define\ (?P<macro>\w+)(?:[^\n]*\\\n)*[^\n]*
+  | ^(?P<head>[A-Za-z_][^;{}]*)(?:;|\{[^{}]*\}|\{.*?^\})[^\n]*
+""", re.M | re.S | re.X)
+
+
 class Fault:
     """A row of the table."""
 
@@ -57,6 +65,8 @@ class Fault:
         self.place = place
         self.nr = 0
         self.hunks = []
+        # The files of kmod/ in which find_hunks() has found them.
+        self.files = set()
         self.why = ""
         self.equal = ""
         self.tests = []
@@ -65,8 +75,10 @@ class Fault:
         self.icount = False
         self.smoke = False
 
-    def files(self):
-        return {file for file, _, _ in self.hunks}
+    def places(self):
+        """The words by which --only chooses it, but for its own name."""
+        return {name for name, _, _ in self.hunks} | self.files | \
+            {os.path.basename(file) for file in self.files}
 
     def is_for(self, kernel):
         """Is its code in the module of this kernel?"""
@@ -103,21 +115,22 @@ def lines_of(path):
 def read_faults(path):
     """The rows of one file of the table."""
     faults = []
-    file, was = "", ""
+    definition, was = "", ""
     for nr, line in lines_of(path):
         word, _, rest = line.partition(" ")
         where = f"{os.path.relpath(path, TOP)}:{nr}"
         if word == "fault":
             faults.append(Fault(rest, where))
+            definition = ""
         elif not faults:
             raise BadTable(f"{where}: no fault has begun")
         fault = faults[-1]
         if word == "in":
-            file = rest
+            definition = rest
         elif word == "-" and was == "-":
             fault.hunks[-1][1] += "\n" + rest
         elif word == "-":
-            fault.hunks.append([file, rest, None])
+            fault.hunks.append([definition, rest, None])
         elif word == "+" and fault.hunks:
             before = fault.hunks[-1][2]
             fault.hunks[-1][2] = rest if before is None else \
@@ -145,6 +158,8 @@ def read_table():
         if fault.name in names:
             raise BadTable(f"{fault.place}: {fault.name} is there twice")
         names.add(fault.name)
+        if any(not name for name, _, _ in fault.hunks):
+            raise BadTable(f"{fault.place}: {fault.name} names no function")
         if not fault.hunks or any(new is None for _, _, new in fault.hunks):
             raise BadTable(f"{fault.place}: {fault.name} changes nothing")
         if not any("MUTANT" in new for _, _, new in fault.hunks):
@@ -163,25 +178,58 @@ def sources():
             if name.endswith((".c", ".h", ".S")) or name == "Kbuild"]
 
 
-def find_hunks(faults):
+def name_of(found):
+    """What rows call a definition; None for a comment or a declaration."""
+    head = found["head"]
+    if not head:
+        return found["macro"]
+    front = re.sub(r"\[[^]]*\]", "", head.partition("=")[0])
+    front = re.sub(r"(?: __\w+)*\s*$", "", front)
+    if call := re.match(r"(?:static )?\w+\((\w+)", front):
+        return call[1]
+    if named := re.fullmatch(r"((?:struct|union|enum) \w+)", front) or \
+            re.search(r"(\w+)\(", front):
+        return None if found[0][len(head)] == ";" else named[1]
+    return re.search(r"\w*$", front)[0]
+
+
+def definitions(texts):
+    """{name: [(file, start, end)]}; a name has several if #if chooses one."""
+    places = {}
+    for file, text in texts.items():
+        for found in DEFINITION.finditer(text):
+            places.setdefault(name_of(found), []).append(
+                (file, found.start(), found.end()))
+    return places
+
+
+def occurrences(text, part, start, end):
+    """Where a text occurs between two places of another."""
+    while (at := text.find(part, start, end)) >= 0:
+        yield at
+        start = at + 1
+
+
+def find_hunks(faults, texts):
     """The place of each replacement: {file: [(start, end, text, fault)]}."""
-    places, texts, bad = {}, {}, []
-    paths = {os.path.basename(name): name for name in sources()}
+    places, bad = {}, []
+    known = definitions(texts)
     for fault in faults:
-        for base, old, new in fault.hunks:
-            file = paths.get(base, base)
-            if file not in texts:
-                try:
-                    with open(os.path.join(KMOD, file), encoding="utf-8") as src:
-                        texts[file] = src.read()
-                except OSError:
-                    texts[file] = ""
-            found = texts[file].count(old)
-            if found != 1:
-                bad.append(f"{fault.place}: {fault.name}: {found} times in "
-                           f"kmod/{file}, not once:\n    {old}")
+        where = f"{fault.place}: {fault.name}"
+        for name, old, new in fault.hunks:
+            if name not in known:
+                bad.append(f"{where}: kmod/ has no {name}")
                 continue
-            start = texts[file].index(old)
+            found = [(file, at) for file, start, end in known[name]
+                     for at in occurrences(texts[file], old, start, end)]
+            if len(found) != 1:
+                files = sorted({f"kmod/{one[0]}" for one in known[name]})
+                bad.append(f"{where}: {len(found)} times in {name} of "
+                           f"{' and '.join(files)}, not once: "
+                           f"{old.splitlines()[0].strip()}")
+                continue
+            file, start = found[0]
+            fault.files.add(file)
             new = re.sub(r"\bMUTANT_EVERY\(", f"MUTANT_IS_EVERY({fault.nr}, ",
                          new)
             new = re.sub(r"\bMUTANT\b", f"MUTANT_IS({fault.nr})", new)
@@ -195,7 +243,7 @@ def find_hunks(faults):
                            f"change the same text of kmod/{file}")
     if bad:
         raise BadTable("\n".join(bad))
-    return places, texts
+    return places
 
 
 def write_if_new(path, text):
@@ -212,19 +260,20 @@ def write_if_new(path, text):
 
 def plant(faults):
     """Writes the sources with all faults; returns their directory."""
-    places, texts = find_hunks(faults)
+    texts = {}
+    for name in sources():
+        with open(os.path.join(KMOD, name), encoding="utf-8") as src:
+            texts[name] = src.read()
+    places = find_hunks(faults, texts)
     out = os.path.join(TOP, "build", "mutants", "kmod")
     os.makedirs(out, exist_ok=True)
-    names = sources()
     for folder, _, old in os.walk(out):
         for name in old:
             path = os.path.join(folder, name)
-            if os.path.relpath(path, out) not in names and \
+            if os.path.relpath(path, out) not in texts and \
                     not name.startswith("mutant."):
                 os.unlink(path)
-    for name in names:
-        with open(os.path.join(KMOD, name), encoding="utf-8") as src:
-            text = texts.get(name) or src.read()
+    for name, text in texts.items():
         for start, end, new, _ in reversed(places.get(name, [])):
             text = text[:start] + new + text[end:]
         if name == "Kbuild":
