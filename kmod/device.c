@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The nodes and their file operations.
+ * The nodes, their minors, and their file operations.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cred.h>
+#include <linux/errno.h>
 #include <linux/fs.h>
+#include <linux/init.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
+#include <linux/seq_file.h>
 
 #include <linux/devepoll.h>
 
 #include "classic/classic.h"
 #include "core/compat.h"
-#include "core/face.h"
+#include "core/interface.h"
 #include "core/has.h"
 #include "core/instance.h"
-#include "core/minor.h"
 #include "core/nest.h"
 #include "core/readers.h"
 #include "core/relay.h"
 #include "core/stats.h"
 #include "device.h"
-#include "epoll/access.h"
 #include "epoll/bind.h"
 #include "epoll/changes.h"
 #include "epoll/epoll.h"
 #include "epoll/extended.h"
-#include "epoll/handlers.h"
 #include "epoll/reader.h"
+#include "epoll/request.h"
 #include "files/waitqueue.h"
 #include "ring/ring.h"
 #include "set/area.h"
@@ -37,6 +39,127 @@
 #include "set/owner.h"
 #include "set/ready.h"
 #include "set/spin.h"
+
+static int holder_open(struct inode *inode, struct file *file)
+{
+	return -ENXIO;
+}
+
+static const struct file_operations holder_fops = {
+	.owner = THIS_MODULE,
+	.open = holder_open,
+};
+
+#define HOLDER(nr) {				\
+	.minor = MISC_DYNAMIC_MINOR,		\
+	.name = "eventpoll-hold" #nr,		\
+	.fops = &holder_fops,			\
+	.mode = 0600,				\
+}
+
+/*
+ * They request minors.  On old kernels, they hold for a moment the dynamic ones
+ * that have to be given out before it is the turn of ours.
+ */
+static struct miscdevice minor_holders[] __initdata = {
+	HOLDER(0), HOLDER(1), HOLDER(2), HOLDER(3),
+};
+
+#define MINOR_OLD_DYNAMIC	128
+
+/*
+ * Finds out how to get minor @wanted, with @held holders in place: by
+ * MISC_DYNAMIC_MINOR, if that gives it now or nothing better is possible;
+ * otherwise by the number itself.
+ */
+static int __init minor_pick(int wanted, size_t *held)
+{
+	for (*held = 0; *held < ARRAY_SIZE(minor_holders); ++*held) {
+		struct miscdevice *holder = &minor_holders[*held];
+		int minor;
+
+		/* It may have held one before. */
+		holder->minor = MISC_DYNAMIC_MINOR;
+		if (misc_register(holder))
+			break;
+		minor = holder->minor;
+		if (minor >= MINOR_OLD_DYNAMIC) {
+			misc_deregister(holder);
+			return wanted;
+		}
+		if (minor <= wanted) {
+			misc_deregister(holder);
+			break;
+		}
+	}
+	return MISC_DYNAMIC_MINOR;
+}
+
+/*
+ * Registers a node, if possible with the minor it wants, and stores the one that
+ * it gets.  Up to Linux 6.1 dynamic misc minors count down from 127.  A driver
+ * that registers one of them statically makes every later dynamic request fail
+ * once it is that minor's turn.  So this asks for a dynamic one there, and for
+ * the number itself only if dynamic minors lie elsewhere.
+ */
+static int __init minor_register(struct miscdevice *node)
+{
+	int err, wanted = node->minor;
+	size_t held;
+
+	node->minor = minor_pick(wanted, &held);
+	err = misc_register(node);
+	if (err == -EBUSY && node->minor == wanted) {
+		node->minor = MISC_DYNAMIC_MINOR;
+		err = misc_register(node);
+	}
+	while (held)
+		misc_deregister(&minor_holders[--held]);
+	if (!err && node->minor != wanted)
+		pr_warn("minor %d is taken, /dev/%s has minor %d\n", wanted,
+			node->nodename, node->minor);
+	return err;
+}
+
+/* What /proc/PID/fdinfo calls a set. */
+static const char *interface_of(const struct dep_instance *inst)
+{
+	const char *name = NULL;
+	struct dep_interface *iface;
+
+	dep_interface_for_each(iface) {
+		if (iface->describe)
+			name = iface->describe(inst);
+		if (name)
+			return name;
+	}
+	return "extended";
+}
+
+static void fdinfo_show(struct seq_file *seq, struct file *file)
+{
+	const struct dep_instance *inst = file->private_data;
+
+	seq_printf(seq, "interface:\t%s\n", interface_of(inst));
+	dep_stats_show(file->private_data, seq);
+}
+
+/* Maps what is at the offset; if nothing is there, it fails as epoll does. */
+static int mapping_map(struct file *file, struct vm_area_struct *vma)
+{
+	struct dep_interface *iface;
+	int err = -ENODEV;
+
+	if (vma->vm_pgoff == DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT)
+		return dep_area_map(file->private_data, vma);
+	dep_interface_for_each(iface) {
+		if (iface->mmap)
+			err = iface->mmap(file, vma);
+		if (err != -ENODEV)
+			break;
+	}
+	return err;
+}
 
 /*
  * A set for epoll's calls: it belongs to the extended interface at once, and
@@ -71,22 +194,22 @@ static int device_open(struct inode *inode, struct file *file)
 static int device_release(struct inode *inode, struct file *file)
 {
 	struct dep_instance *inst = file->private_data;
-	struct dep_face *face;
+	struct dep_interface *iface;
 
 	mutex_lock(&inst->mtx);
 	dep_interest_clear(inst);
 	mutex_unlock(&inst->mtx);
-	dep_face_for_each(face) {
-		if (face->stop)
-			face->stop(inst);
+	dep_interface_for_each(iface) {
+		if (iface->stop)
+			iface->stop(inst);
 	}
 	dep_spin_free(inst);
 	dep_stats_leave(inst);
 	dep_relay_leave(inst);
 	dep_readers_free(inst);
-	dep_face_for_each(face) {
-		if (face->free)
-			face->free(inst);
+	dep_interface_for_each(iface) {
+		if (iface->free)
+			iface->free(inst);
 	}
 	dep_area_free(inst);
 	dep_instance_free(inst);
@@ -101,15 +224,15 @@ static int device_flush(struct file *file, fl_owner_t files)
 }
 
 /* The requests of the other interfaces. */
-static long device_ioctl_face(struct file *file, unsigned int cmd,
+static long device_ioctl_interface(struct file *file, unsigned int cmd,
 			      unsigned long arg)
 {
-	struct dep_face *face;
+	struct dep_interface *iface;
 	long ret = -ENOTTY;
 
-	dep_face_for_each(face) {
-		if (face->ioctl)
-			ret = face->ioctl(file, cmd, arg);
+	dep_interface_for_each(iface) {
+		if (iface->ioctl)
+			ret = iface->ioctl(file, cmd, arg);
 		if (ret != -ENOTTY)
 			break;
 	}
@@ -125,17 +248,9 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 		return -EBADF;
 	ret = dep_extended_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY)
-		ret = device_ioctl_face(file, cmd, arg);
+		ret = device_ioctl_interface(file, cmd, arg);
 	if (ret == -ENOTTY)
-		ret = dep_features_ioctl(cmd, arg);
-	if (ret == -ENOTTY)
-		ret = dep_busy_params_ioctl(file->private_data, cmd, arg);
-	if (ret == -ENOTTY)
-		ret = dep_spin_ioctl(file, cmd, arg);
-	if (ret == -ENOTTY && cmd == DEVEPOLL_REOPEN)
-		return dep_reopen(file, arg);
-	if (ret == -ENOTTY && cmd == DEVEPOLL_NEW)
-		return dep_new(file, arg);
+		ret = dep_request_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY && dep_instance_kind(file) == DEP_FILE_AS_EPOLL)
 		return -DEP_EPOLL_NO_IOCTL;
 	return ret;
@@ -202,7 +317,7 @@ static int reader_fadvise(struct file *file, loff_t offset, loff_t len,
 static int reader_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	return dep_instance_rights(file) & DEP_MAY_MAP ?
-		       dep_mapping_map(file, vma) : -EACCES;
+		       mapping_map(file, vma) : -EACCES;
 }
 
 /* What poll(2) and select(2) queue by. */
@@ -247,7 +362,7 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	.owner = THIS_MODULE,			\
 	.flush = device_flush,			\
 	.poll = device_poll,			\
-	.show_fdinfo = dep_fdinfo_show,		\
+	.show_fdinfo = fdinfo_show,		\
 	.unlocked_ioctl = device_ioctl,		\
 	.compat_ioctl = device_ioctl
 
@@ -257,20 +372,20 @@ static struct file_operations device_fops[DEP_FILE_KINDS] __ro_after_init = {
 		DEVICE_OPERATIONS,
 		.open = device_open,
 		.release = device_release,
-		.mmap = dep_mapping_map,
+		.mmap = mapping_map,
 		.fadvise = device_fadvise,
 	},
 	[DEP_FILE_AS_EPOLL] = {
 		DEVICE_OPERATIONS,
 		.llseek = noop_llseek,
 		.release = device_release,
-		.mmap = dep_mapping_map,
+		.mmap = mapping_map,
 		.fadvise = device_fadvise,
 	},
 	[DEP_FILE_REOPENED] = {
 		DEVICE_OPERATIONS,
 		.release = dep_reopen_release,
-		.mmap = dep_mapping_map,
+		.mmap = mapping_map,
 		.fadvise = device_fadvise,
 	},
 	[DEP_FILE_READER ... DEP_FILE_KINDS - 1] = {
@@ -315,31 +430,31 @@ static void __init device_add_node(const struct miscdevice *node)
 	fops->flush = device_flush;
 	fops->release = device_release;
 	fops->poll = device_poll;
-	fops->show_fdinfo = dep_fdinfo_show;
+	fops->show_fdinfo = fdinfo_show;
 	device_nodes[device_nodes_wanted] = *node;
 	device_nodes[device_nodes_wanted++].fops = fops;
 }
 
 /* Adds what the interfaces do to the opens of /dev/epoll. */
-static void __init device_add_faces(void)
+static void __init device_add_interfaces(void)
 {
-	struct dep_face *face;
+	struct dep_interface *iface;
 	int kind;
 
-	dep_face_for_each(face) {
+	dep_interface_for_each(iface) {
 		for (kind = 0; kind < DEP_FILE_KINDS; kind++) {
 			struct file_operations *fops = &device_fops[kind];
 
 			if (kind == DEP_FILE_POLL)
 				continue;
-			if (face->uring_cmd)
-				fops->uring_cmd = face->uring_cmd;
+			if (iface->uring_cmd)
+				fops->uring_cmd = iface->uring_cmd;
 			/* epoll's fds can't be written. */
-			if (face->write && kind != DEP_FILE_AS_EPOLL)
-				fops->write = face->write;
+			if (iface->write && kind != DEP_FILE_AS_EPOLL)
+				fops->write = iface->write;
 		}
-		if (face->node)
-			device_add_node(face->node);
+		if (iface->node)
+			device_add_node(iface->node);
 	}
 }
 
@@ -360,13 +475,13 @@ int __init dep_device_register(umode_t mode)
 	poll_initwait(&waiter);
 	device_poll_proc = waiter.pt._qproc;
 	poll_freewait(&waiter);
-	device_add_faces();
+	device_add_interfaces();
 	dep_instance_fops = device_fops;
 	for (; device_nr_nodes < device_nodes_wanted; device_nr_nodes++) {
 		struct miscdevice *node = &device_nodes[device_nr_nodes];
 
 		node->mode = mode;
-		err = dep_minor_register(node);
+		err = minor_register(node);
 		if (!err)
 			continue;
 		if (!device_nr_nodes)

@@ -10,7 +10,7 @@
 #include <linux/rcupdate.h>
 
 #include "core/compat.h"
-#include "core/face.h"
+#include "core/interface.h"
 #include "core/fput.h"
 #include "core/host.h"
 #include "core/instance.h"
@@ -19,7 +19,7 @@
 #include "core/relay.h"
 #include "core/stats.h"
 #include "device.h"
-#include "epoll/access.h"
+#include "epoll/request.h"
 #include "files/release.h"
 #include "files/table.h"
 #include "set/ready.h"
@@ -70,12 +70,12 @@ static int __init check_parameters(void)
 	}
 	if (!dep_max_user_watches)
 		dep_max_user_watches = default_max_user_watches();
-	return dep_face_choose(interfaces);
+	return dep_interface_choose(interfaces);
 }
 
 static int __init devepoll_init(void)
 {
-	char faces[DEP_FACE_NAMES];
+	char names[DEP_INTERFACE_NAMES];
 	int err;
 
 	err = check_parameters();
@@ -88,12 +88,12 @@ static int __init devepoll_init(void)
 	err = dep_fdmap_cache_init();
 	if (err)
 		goto err_host_cache;
-	err = dep_face_init();
+	err = dep_interface_init();
 	if (err)
 		goto err_fdmap_cache;
 	err = dep_fput_init();
 	if (err)
-		goto err_face;
+		goto err_interface;
 	err = dep_service_init();
 	if (err)
 		goto err_fput;
@@ -109,9 +109,9 @@ static int __init devepoll_init(void)
 		goto err_release;
 	}
 	dep_stats_init();
-	dep_face_names(faces, sizeof(faces));
+	dep_interface_names(names, sizeof(names));
 	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu interfaces=%s\n",
-		dep_max_fds, dep_max_user_watches, faces);
+		dep_max_fds, dep_max_user_watches, names);
 	if (DEP_KERNEL_IS_UNTESTED)
 		pr_notice("Linux %d.%d is newer than the newest tested kernel, %d.%d\n",
 			  LINUX_VERSION_MAJOR, LINUX_VERSION_PATCHLEVEL,
@@ -126,8 +126,8 @@ err_service:
 	dep_service_exit();
 err_fput:
 	dep_fput_exit();
-err_face:
-	dep_face_exit();
+err_interface:
+	dep_interface_exit();
 err_fdmap_cache:
 	dep_fdmap_cache_exit();
 err_host_cache:
@@ -145,7 +145,7 @@ static void __exit devepoll_exit(void)
 	dep_watch_exit();
 	dep_service_exit();
 	dep_fput_exit();
-	dep_face_exit();
+	dep_interface_exit();
 	dep_fdmap_cache_exit();
 	dep_host_cache_exit();
 }

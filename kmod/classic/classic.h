@@ -5,10 +5,10 @@
 #ifndef DEVEPOLL_CLASSIC_H
 #define DEVEPOLL_CLASSIC_H
 
-struct dep_face;
+struct dep_interface;
 struct dep_instance;
 
-extern struct dep_face dep_classic_face;
+extern struct dep_interface dep_classic_interface;
 
 long dep_classic_poll(struct dep_instance *inst, unsigned long arg);
 

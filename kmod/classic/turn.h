@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Turns of a set of 2001: the time from one hand-out of events to the next.
- * See waiting.c.
+ * See classic.c.
  */
 #ifndef DEVEPOLL_TURN_H
 #define DEVEPOLL_TURN_H
@@ -9,6 +9,8 @@
 #include <linux/sched.h>
 
 #include "core/instance.h"
+#include "set/ready.h"
+#include "set/waiting.h"
 
 /**
  * dep_turn_may_take() - is the memory of the turn before free?
@@ -39,6 +41,33 @@ static inline void dep_turn_end(struct dep_instance *inst)
 		reader = reader->group_leader;
 	inst->turns.reader = task_pid_nr(reader);
 	inst->turns.reader_start = reader->start_boottime;
+}
+
+/**
+ * dep_turn_at_once() - may there be events that can be taken at once?
+ * @inst: the instance; not locked, so the answer is a hint
+ *
+ * Return: true if events are pending and no file has to be polled first.
+ */
+static inline bool dep_turn_at_once(const struct dep_instance *inst)
+{
+	return READ_ONCE(inst->pending) &&
+	       READ_ONCE(inst->ready.next) == &inst->ready;
+}
+
+/**
+ * dep_turn_in_vain() - would a call that does not wait find nothing?
+ * @inst: the instance; not locked: an event of this moment is the next call's
+ * @turn: the turn in which the call began
+ *
+ * Return: true if nothing is pending, no file has to be polled or is being
+ * polled, and the turn is known to be open.
+ */
+static inline bool dep_turn_in_vain(const struct dep_instance *inst,
+				    u64 turn)
+{
+	return !dep_ready_may_ask(inst) && !READ_ONCE(inst->pending) &&
+	       READ_ONCE(inst->turns.open) == turn;
 }
 
 #endif /* DEVEPOLL_TURN_H */

@@ -12,9 +12,9 @@
 #include "core/compat.h"
 #include "core/fdmap.h"
 #include "core/host.h"
+#include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/owners.h"
 #include "core/pending.h"
 
 /*
@@ -34,10 +34,10 @@ static struct kmem_cache *told_cache;
 static struct kmem_cache *host_cache;
 
 /*
- * A cache with a constructor is exempt from init_on_alloc, which would clear the
- * memory at each add; but then the allocator's pointer stands behind each object,
- * where a host leaves no room in its page for it.  In either case whoever
- * allocates sets every field.
+ * A cache with a constructor is exempt from init_on_alloc, which would clear
+ * the memory at each add; but then the allocator's pointer stands behind each
+ * object, where a host leaves no room in its page for it.  In either case
+ * whoever allocates sets every field.
  */
 static void item_construct(void *memory)
 {
@@ -63,9 +63,9 @@ static u32 host_ahead(const struct dep_instance *inst)
 
 /*
  * Allocates as many hosts at once as the set will soon need if it grows as
- * before.  Returns one of them, or NULL; the others go to the stash.
+ * before.  Returns one of them, or NULL; the others go to the free list.
  */
-static struct dep_item *host_fill_stash(struct dep_instance *inst)
+static struct dep_item *host_fill_free(struct dep_instance *inst)
 {
 	struct dep_host *hosts[DEP_STASH_MOST] __uninitialized;
 	u32 i, nr = host_ahead(inst);
@@ -78,8 +78,8 @@ static struct dep_item *host_fill_stash(struct dep_instance *inst)
 		return hosts[0] ? &hosts[0]->item : NULL;
 	}
 	for (i = 1; i < nr; i++) {
-		hosts[i]->item.stashed = inst->stash;
-		inst->stash = &hosts[i]->item;
+		hosts[i]->item.next_free = inst->free_hosts;
+		inst->free_hosts = &hosts[i]->item;
 	}
 	return &hosts[0]->item;
 }
@@ -95,24 +95,24 @@ static struct dep_item *host_take_returned(struct dep_instance *inst)
 }
 
 /**
- * dep_host_refill() - fill the stash of a set, which is empty
+ * dep_host_refill() - fill the free list of a set, which is empty
  * @inst: the instance
  *
  * What was given back goes there; only an add takes from it.
  *
  * Context: process, dep_instance.mtx held.
- * Return: the item of a host that is not in the stash, or NULL.
+ * Return: the item of a host that is not in the free list, or NULL.
  */
 struct dep_item *dep_host_refill(struct dep_instance *inst)
 {
 	struct dep_item *item;
 
 	if (!READ_ONCE(inst->returned.first))
-		return host_fill_stash(inst);
+		return host_fill_free(inst);
 	spin_lock_irq(&inst->lock);
 	item = host_take_returned(inst);
 	spin_unlock_irq(&inst->lock);
-	inst->stash = item->stashed;
+	inst->free_hosts = item->next_free;
 	return item;
 }
 
@@ -147,14 +147,14 @@ static noinline void host_free_several(struct dep_item *first)
 	struct dep_item *item;
 	size_t nr = 0;
 
-	for (item = first; item; item = item->stashed)
+	for (item = first; item; item = item->next_free)
 		hosts[nr++] = dep_host_of(item);
 	kmem_cache_free_bulk(host_cache, nr, hosts);
 }
 
 static void host_free_all(struct dep_item *first)
 {
-	if (first && first->stashed)
+	if (first && first->next_free)
 		host_free_several(first);
 	else if (first)
 		kmem_cache_free(host_cache, dep_host_of(first));
@@ -170,18 +170,18 @@ struct dep_watch *dep_item_watch_elsewhere(struct dep_item *item)
 }
 
 /**
- * dep_host_empty_stash() - free what a set has allocated and not used
+ * dep_host_free_unused() - free what a set has allocated and not used
  * @inst: the instance
  *
  * Context: process, dep_instance.mtx held.
  */
-void dep_host_empty_stash(struct dep_instance *inst)
+void dep_host_free_unused(struct dep_instance *inst)
 {
 	struct dep_item *returned;
 
 	lockdep_assert_held(&inst->mtx);
-	host_free_all(inst->stash);
-	inst->stash = NULL;
+	host_free_all(inst->free_hosts);
+	inst->free_hosts = NULL;
 	if (!READ_ONCE(inst->returned.first))
 		return;
 	spin_lock_irq(&inst->lock);
@@ -260,7 +260,7 @@ void dep_item_recycle(struct dep_item *item)
 	spin_lock_irq(&inst->lock);
 	if (inst->returned.nr >= host_ahead(inst))
 		surplus = host_take_returned(inst);
-	item->stashed = inst->returned.first;
+	item->next_free = inst->returned.first;
 	WRITE_ONCE(inst->returned.first, item);
 	inst->returned.nr++;
 	spin_unlock_irq(&inst->lock);
@@ -273,8 +273,8 @@ void dep_item_recycle(struct dep_item *item)
 /**
  * dep_item_free_several() - free items of a set that is cleared
  * @inst: the instance
- * @first: the first, linked by dep_item.stashed; as for dep_item_free(), and at
- *	most DEP_CLEAR_BATCH
+ * @first: the first, linked by dep_item.next_free; as for dep_item_free(), and
+ *	at most DEP_CLEAR_BATCH
  *
  * Context: process, with a reference on the set's file.
  */
@@ -284,12 +284,12 @@ void dep_item_free_several(struct dep_instance *inst, struct dep_item *first)
 
 	BUILD_BUG_ON(DEP_CLEAR_BATCH > DEP_STASH_MOST);
 	for (item = first; item; item = next) {
-		next = item->stashed;
+		next = item->next_free;
 		item_end(item);
 		if (unlikely(!dep_item_hosted(item))) {
 			lone_free(item);
 		} else if (host_goes(item)) {
-			item->stashed = hosts;
+			item->next_free = hosts;
 			hosts = item;
 		}
 	}

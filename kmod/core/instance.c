@@ -37,8 +37,8 @@ struct dep_instance *dep_instance_new(const struct dep_sink *sink,
 	spin_lock_init(&inst->lock);
 	inst->sink = sink;
 	INIT_LIST_HEAD(&inst->ready);
-	INIT_LIST_HEAD(&inst->sure.waiters);
-	INIT_LIST_HEAD(&inst->lazy.waiters);
+	INIT_LIST_HEAD(&inst->prompt.waiters);
+	INIT_LIST_HEAD(&inst->deferred.waiters);
 	INIT_LIST_HEAD(&inst->woken);
 	INIT_LIST_HEAD(&inst->nesting.inner);
 	INIT_LIST_HEAD(&inst->nesting.outer);
@@ -71,7 +71,7 @@ void dep_instance_free(struct dep_instance *inst)
 
 	might_sleep();
 	WARN_ON_ONCE(inst->nr_items || inst->interest.charged);
-	WARN_ON_ONCE(inst->stash || inst->returned.first);
+	WARN_ON_ONCE(inst->free_hosts || inst->returned.first);
 	WARN_ON_ONCE(inst->nr_waiters || !list_empty(&inst->woken));
 	WARN_ON_ONCE(inst->coming || inst->nr_cookies);
 	WARN_ON_ONCE(!list_empty(&inst->ready));

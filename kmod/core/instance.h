@@ -34,7 +34,7 @@
  *
  * In a signal set (onesig.c) the sink is a list of siginfos that are due
  * (siginfo.c).  In the place of a sleeping task there is a waiter that is woken
- * like one and sends them to the set's recipient (recipient.c), from irq_work
+ * like one and sends them to the set's recipient (siginfo.c), from irq_work
  * or a worker.
  *
  * A set of the extended interface may have a ring (ring/ring.c): edges that
@@ -61,7 +61,7 @@
  *     mutexes that ->poll() of a watched file holds when it queues us.
  *     The siglock of a signal's recipient (spin lock, interrupts off), from
  *     irq_work too, with none of 3 to 7 held: the kernel wakes signalfds
- *     under it, so 4 to 7 nest in it.  recipient.c and person.c have a lock
+ *     under it, so 4 to 7 nest in it.  siginfo.c and person.c have a lock
  *     each for their tables, under which nothing is taken; person.c's may be
  *     taken with any other lock held.
  *     person_queue.c has a mutex for the queues of all persons, taken with
@@ -96,7 +96,7 @@
  *	+	both to write, either to read
  *
  * The fields have these letters.  dep_fdmap (fdmap.h), dep_watch (watch.h) and
- * the structs of siginfo.h, recipient.h and onesig.c use them too.
+ * the structs of siginfo.h and onesig.c use them too.
  *
  * States
  * ======
@@ -161,7 +161,7 @@
  * it stays where it is, with a watch and no item, until the last of these
  * leaves: wake functions and the table lead to the watch, so it can't move.
  *
- * The stash of an instance (M) owns hosts that were allocated ahead, and
+ * The free list of an instance (M) owns hosts that were allocated ahead, and
  * dep_instance.returned (L) those that removed items have left; an add takes
  * them out.  What is too much, for the items that the set still has, is freed
  * at once, and the rest by the close of the instance, or EP_FREE.  No grace
@@ -226,11 +226,11 @@
  * the relay that serves it: dep_instance.serving counts the relays that do,
  * since there may be several.
  *
- * What an interface (face.h) has made for a set dies there, too, in two steps:
- * dep_face.stop comes before the set leaves its relay, and ends what may still
- * add it to one, as the work of a signal set; dep_face.free comes after that and
- * after the readers are gone, since a relay reads the word of a ring, and the
- * readers know its slot sets.
+ * What an interface (interface.h) has made for a set dies there, too, in two
+ * steps: dep_interface.stop comes before the set leaves its relay, and ends
+ * what may still add it to one, as the work of a signal set; dep_interface.free
+ * comes after that and after the readers are gone, since a relay reads the word
+ * of a ring, and the readers know its slot sets.
  *
  * The readers of a set (readers.h) are made with its first fd that reports its
  * close, and freed in that ->release, after the work that looks for those that
@@ -239,8 +239,8 @@
  * dep_readers.spare or .idle, or by whoever took it out.
  *
  * What a set's calls know of looking before they sleep (spin.h) is made by the
- * first request for it, under M, and freed in that ->release: whoever looks is in
- * the set by an open of it.
+ * first request for it, under M, and freed in that ->release: whoever looks is
+ * in the set by an open of it.
  *
  * Nothing here is walked under RCU.  Only siginfos are freed by it, for the
  * reason given below.
@@ -252,10 +252,11 @@
  * ===========================
  *
  *  - A level-triggered event of an exclusive item that a waiter has taken
- *    (dep_item.chosen, DEP_CHOSEN_TAKEN): the pass of the same task that finds it
- *    again tells another set, with M held and 5 only tried for, after ->poll()
- *    and before it gives the file back.  So the item is on its watch, and the
- *    watch stays.  An item that leaves tells under 5, in dep_watch_detach.
+ *    (dep_item.chosen, DEP_CHOSEN_TAKEN): the pass of the same task that finds
+ *    it again tells another set, with M held and 5 only tried for, after
+ *    ->poll() and before it gives the file back.  So the item is on its watch,
+ *    and the watch stays.  An item that leaves tells under 5, in
+ *    dep_watch_detach.
  *  - The only item of a file: the wake function finds it as dep_watch.first
  *    under the lock of the wait queue alone, and uses it and its instance,
  *    which is dep_watch.sole, without 5 if there is the latter.  An item that
@@ -349,7 +350,7 @@
  *    until the timer of the relay has them served again.
  *  - A waiter that was woken may get no processor for long, or be an io_uring
  *    command whose task does not enter.  So while others sleep, a timer of the
- *    relay (late.c) checks on those that were woken: a waiter that has not come
+ *    relay (service.c) checks on those that were woken: one that has not come
  *    at the second check is given up (L), and another one is woken.
  *  - Processors that go offline: the kernel runs their irq_work before (with
  *    PREEMPT_RT: when they are back), and lets their works run elsewhere.  A
@@ -390,8 +391,8 @@
  *	call, or NULL; read without a lock, with acquire
  * @nr_items: L: how many items are hooked; with M held it can only shrink
  * @room: M+L: how many items there may be; 0 when nothing is allocated
- * @stash: M: items that are allocated and not used yet, linked by
- *	dep_item.stashed; each in a host
+ * @free_hosts: M: items that are allocated and not used yet, linked by
+ *	dep_item.next_free; each in a host
  * @returned: more of them, which items that were removed have left
  * @snapshot: L: in a set of 2001 the number of the page set being filled, whose
  *	lowest bit selects the set; 2 in others; read without a lock as a hint
@@ -402,11 +403,11 @@
  * @polled_oddly: L, once it is set const: a poller asked for other events than
  *	EPOLLIN; also read without a lock by the relay, after @polled with L
  * @poll_wake: L: extra poll bits for the next wake-up of @poll_queue
- * @sure: L: sleeping waiters that come when they are woken
- * @lazy: L: those that may not come for long: see dep_waiter.comes
+ * @prompt: L: sleeping waiters that come when they are woken
+ * @deferred: L: those that may not come for long: see dep_waiter.comes
  * @woken: L: io_uring commands that the relay has to wake
- * @nr_waiters: L: how many are in @sure and @lazy
- * @nr_special: L: how many of these are not in the list of @sure
+ * @nr_waiters: L: how many are in @prompt and @deferred
+ * @nr_special: L: how many of these are not in the list of @prompt
  * @owed: L: the relay has to wake one of them
  * @awaited: L: how many woken waiters have not come, without those given up
  * @awaited_old: L: how many of them were woken before the last check
@@ -422,15 +423,15 @@
  * @plain: M: @settled, and there are no @readers; read without a lock, with
  *	acquire
  * @devpoll: M, but for 0, a set of /dev/epoll, which is const: enum
- *	dep_devpoll of that face; read without a lock
+ *	dep_devpoll of that iface; read without a lock
  * @classic: M: a set of 2001, now and for ever; read without a lock
  * @onesig: M+L: what makes it a signal set, now and for ever, or NULL; read
  *	without a lock, with acquire
  * @own_owners: L: room for two of @owners
- * @owner_files: L: dep_owner.files of the only one of @owners; NULL if there are
- *	several
+ * @owner_files: L: dep_owner.files of the only one of @owners; NULL if there
+ *	are several
  * @owners: L (the first: M+L): the owners of the items, the last that added one
- *	first; see owners.c
+ *	first; see item.c
  * @spare_owners: L: allocated ones without items, as room for further ones
  * @has_spare_owners: L, read without it: some are there that had items
  * @wants_owner: L, read with M: there is no room for a further one
@@ -438,11 +439,11 @@
  * @readers: M+L, once it is there const: who may have events of fds that report
  *	their close, or NULL without such fds; read without a lock
  * @cookies: L: pending waits of io_urings that DEVEPOLL_CANCEL can find; see
- *	uring/uring_cookie.c
+ *	uring/uring.c
  * @nr_cookies: L: how many these are; read without a lock as a hint
  * @busy: busy polling of network devices
- * @spin: M, once it is there const: how calls look before they sleep, or NULL if
- *	the program never asked for it; read without a lock, with acquire
+ * @spin: M, once it is there const: how calls look before they sleep, or NULL
+ *	if the program never asked for it; read without a lock, with acquire
  * @stats: the counters of the set
  * @file: const: the open that made it, and whose ->release ends it
  * @in_all: lock of stats.c: in the list of all sets
@@ -467,8 +468,8 @@
  * @serving: how many relays are serving or checking it; grows under R
  * @opens: how many further opens there are
  * @user: const: who pays: the opener, whose credentials @file holds
- * @person: const: who is accountable for resources that all users share, and for
- *	the time of relays
+ * @person: const: who is accountable for resources that all users share, and
+ *	for the time of relays
  */
 struct dep_instance {
 	/*
@@ -502,14 +503,14 @@ struct dep_instance {
 	u8 devpoll;
 	bool owed;
 	u32 room;
-	struct dep_item *stash;
+	struct dep_item *free_hosts;
 	struct dep_returned returned;
 	u64 coming_old;
 	__poll_t poll_wake;
 	u32 nr_cookies;
 	/*
-	 * L: one more line, up to the list of @sure, which is all that a wake-up
-	 * needs besides while tasks sleep for one event each.
+	 * L: one more line, up to the list of @prompt, which is all that a
+	 * wake-up needs besides while tasks sleep for one event each.
 	 */
 	const struct dep_sink *sink ____cacheline_aligned;
 	u32 nr_special;
@@ -519,8 +520,8 @@ struct dep_instance {
 	u64 coming;
 	struct dep_relay *late;
 	u64 ticket;
-	struct dep_waiters sure;
-	struct dep_waiters lazy;
+	struct dep_waiters prompt;
+	struct dep_waiters deferred;
 	struct dep_fdmap interest;
 	struct list_head woken;
 	struct dep_turns turns;
@@ -558,7 +559,7 @@ struct dep_instance {
 /* Where locks are not larger than they have to be. */
 static_assert(sizeof(spinlock_t) > 4 ||
 	      offsetofend(struct dep_instance, nr_items) <= 64);
-static_assert(offsetofend(struct dep_instance, sure.waiters) -
+static_assert(offsetofend(struct dep_instance, prompt.waiters) -
 	      offsetof(struct dep_instance, sink) == 64);
 /* One byte more would double what the allocator takes for a set. */
 static_assert(sizeof(spinlock_t) > 4 || sizeof(struct dep_instance) <= 1024);

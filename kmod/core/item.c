@@ -1,20 +1,77 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Items: how they are put into the interest list and taken out of it, and how
- * the answer of a file gets into the sink.  Read the banner of
+ * the answer of a file gets into the sink; and their owners.  Read the banner of
  * instance.h first.
+ *
+ * Each owner has an item, but for the first of the list, which is the last that
+ * added one: so there is at most one more than the set has items.  Which process
+ * is an owner, and when another one takes its place, is in set/owner.c.
  */
+#include <linux/lockdep.h>
 #include <linux/percpu_counter.h>
 #include <linux/sched/user.h>
+#include <linux/slab.h>
 
 #include "core/fdmap.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/owners.h"
 #include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
+
+/**
+ * dep_owner_end() - forget an owner that has no items
+ * @inst: the instance, which is locked
+ * @owner: one of its owners
+ */
+void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner)
+{
+	lockdep_assert_held(&inst->lock);
+	list_del_init(&owner->entry);
+	dep_owner_recount(inst);
+	if (inst->living.owner == owner)
+		inst->living.owner = NULL;
+	/* Under L nothing is freed: an allocator may print, and so wake. */
+	if (owner->allocated) {
+		list_add(&owner->entry, &inst->spare_owners);
+		WRITE_ONCE(inst->has_spare_owners, true);
+	}
+}
+
+/**
+ * dep_owner_leave() - an owner has an item less
+ * @inst: the instance, which is locked
+ * @owner: one of its owners; unless it is the first, it goes with its last item
+ */
+void dep_owner_leave(struct dep_instance *inst, struct dep_owner *owner)
+{
+	lockdep_assert_held(&inst->lock);
+	owner->nr_items--;
+	if (unlikely(!owner->nr_items) && owner != dep_owner_last(inst))
+		dep_owner_end(inst, owner);
+}
+
+/**
+ * dep_owner_free_spare() - free owners that are not needed as room
+ * @inst: the instance; nothing is held but perhaps dep_instance.mtx
+ */
+void dep_owner_free_spare(struct dep_instance *inst)
+{
+	struct dep_owner *owner, *next;
+	LIST_HEAD(spare);
+
+	spin_lock_irq(&inst->lock);
+	list_splice_init(&inst->spare_owners, &spare);
+	/* One stays: who holds M may count on it. */
+	if (!list_empty(&spare))
+		list_move(spare.next, &inst->spare_owners);
+	WRITE_ONCE(inst->has_spare_owners, false);
+	spin_unlock_irq(&inst->lock);
+	list_for_each_entry_safe(owner, next, &spare, entry)
+		kfree(owner);
+}
 
 /* Does the number have as many items as it may have? */
 static noinline bool item_has_many_peers(const struct dep_item *first)

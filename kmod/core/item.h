@@ -41,7 +41,8 @@ struct dep_extra {
  * @file: L (changed once, to NULL, under B+L or M+L): the file that the number
  *	named; a key, to be dereferenced only with a reference of one's own
  * @data: L (written under M+L): what the program wants to get back
- * @stashed: the next in dep_instance.stash (M), .returned (L), or a clear (M)
+ * @next_free: the next in dep_instance.free_hosts (M), .returned (L), or a
+ *	clear (M)
  * @snapshot: L: the sink's: the snapshot in which @slot holds; in a ring
  *	dep_ring.gen
  * @slot: L: the sink's: where the item's event stands
@@ -62,7 +63,7 @@ struct dep_extra {
  * @mode: L (written under M+L): DEP_MODE_*; DEP_MODE_CLOSED once it is closed,
  *	or, with DEP_MODE_STAY, buried
  * @link: B+W, but a wake function moves it under W alone: among the items of
- *	the watch: see files/members.h
+ *	the watch: see files/bucket.h
  * @inst: const: the instance whose set this is
  * @owner: L (written under M+L), while hooked: who added it
  * @leaf: the owner's, once unhooked, with @cut: memory of the map of numbers
@@ -72,7 +73,7 @@ struct dep_item {
 	struct file *file;
 	union {
 		u64 data;
-		struct dep_item *stashed;
+		struct dep_item *next_free;
 	};
 	u64 snapshot;
 	/* Cleared together. */
@@ -396,5 +397,35 @@ static inline bool dep_item_unhook(struct dep_item *item)
 	return dep_item_unhook_from(item, dep_fdmap_leaf(&item->inst->interest,
 							 item->fd));
 }
+
+/**
+ * dep_owner_last() - who added the last item of a set
+ * @inst: the instance
+ *
+ * The owner stays in its place, even without items, as long as M is held.
+ *
+ * Context: dep_instance.mtx held, or its instance locked.
+ * Return: the owner; its process may have ended.
+ */
+static inline struct dep_owner *dep_owner_last(const struct dep_instance *inst)
+{
+	return list_first_entry(&inst->owners, struct dep_owner, entry);
+}
+
+/**
+ * dep_owner_recount() - the owners of a set have changed
+ * @inst: the instance, which is locked
+ *
+ * As a rule there is one, and a wait need not look for that of each item.
+ */
+static inline void dep_owner_recount(struct dep_instance *inst)
+{
+	inst->owner_files = list_is_singular(&inst->owners) ?
+				    dep_owner_last(inst)->files : NULL;
+}
+
+void dep_owner_end(struct dep_instance *inst, struct dep_owner *owner);
+void dep_owner_leave(struct dep_instance *inst, struct dep_owner *owner);
+void dep_owner_free_spare(struct dep_instance *inst);
 
 #endif /* DEVEPOLL_ITEM_H */

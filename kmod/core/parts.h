@@ -63,7 +63,7 @@ struct dep_stats {
 
 /**
  * struct dep_returned - hosts that removed items gave back, for the next adds
- * @first: L: the item of the first, linked by dep_item.stashed, or NULL
+ * @first: L: the item of the first, linked by dep_item.next_free, or NULL
  * @nr: L: how many they are
  */
 struct dep_returned {

@@ -58,12 +58,12 @@ struct dep_reader {
  *	NULL
  * @taking: M+L: the clock of what that call takes; 0 without such a call
  * @taken: M+L: that call has taken an event that counts
- * @sets: L, once they are there const: what the slot sets of the ring hold, or
- *	NULL
+ * @sets: L, once they are there const: what the slot sets of the ring hold,
+ *	or NULL
  * @filling: L: the clock of what the slot set being filled gets
  * @posted: L: it got an event that counts
- * @freed: L: closed items that a slot set held back, and nothing does now; for
- *	the relay, which lists them
+ * @freed: L: closed items that a slot set held back, and nothing does now;
+ *	for the relay, which lists them
  * @nr_freed: L: how many
  * @check: looks for threads that have ended
  * @pause: L: the time between two such checks, in jiffies; 0 if none is due

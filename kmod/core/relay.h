@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The relay of a processor: a queue of the sets that must wake pollers or
- * io_uring commands for an event that happened there.  service.c and late.c
+ * io_uring commands for an event that happened there.  service.c
  * serve it.
  */
 #ifndef DEVEPOLL_RELAY_H

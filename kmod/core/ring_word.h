@@ -167,7 +167,7 @@ static __always_inline bool dep_ring_append(struct dep_ring *ring,
 	ring->items[nr] = item;
 	item->slot = nr;
 	WRITE_ONCE(item->pending, settled);
-	/* Pairs with smp_rmb() in dep_watch_may_return(). */
+	/* Pairs with smp_rmb() in watch_may_return(). */
 	smp_wmb();
 	WRITE_ONCE(item->snapshot, ring->gen);
 	return true;

@@ -20,10 +20,10 @@ static bool waiter_is_less(struct rb_node *node, const struct rb_node *than)
 static struct dep_waiters *waiter_queue(struct dep_instance *inst,
 					const struct dep_waiter *waiter)
 {
-	return waiter->comes ? &inst->lazy : &inst->sure;
+	return waiter->comes ? &inst->deferred : &inst->prompt;
 }
 
-/* Is it anywhere but in the list of dep_instance.sure? */
+/* Is it anywhere but in the list of dep_instance.prompt? */
 static bool waiter_is_special(const struct dep_waiter *waiter)
 {
 	return waiter->min > 1 || waiter->comes;
@@ -159,7 +159,7 @@ static struct dep_waiter *instance_comer(struct dep_instance *inst,
 {
 	struct dep_waiter *waiter;
 
-	list_for_each_entry(waiter, &inst->lazy.waiters, link) {
+	list_for_each_entry(waiter, &inst->deferred.waiters, link) {
 		if (!*left)
 			break;
 		--*left;
@@ -180,7 +180,7 @@ static struct dep_waiter *instance_comer(struct dep_instance *inst,
 bool dep_instance_has_sleeper(struct dep_instance *inst, unsigned int *left)
 {
 	lockdep_assert_held(&inst->lock);
-	return !list_empty(&inst->sure.waiters) ||
+	return !list_empty(&inst->prompt.waiters) ||
 	       (inst->nr_special && instance_comer(inst, left));
 }
 
@@ -192,30 +192,31 @@ bool dep_instance_has_sleeper(struct dep_instance *inst, unsigned int *left)
  */
 void dep_instance_wake(struct dep_instance *inst)
 {
-	struct dep_waiter *sure, *lazy, *comer;
+	struct dep_waiter *prompt, *deferred, *comer;
 	unsigned int left = DEP_LOOK_BATCH;
 
 	lockdep_assert_held(&inst->lock);
 	if (likely(!inst->nr_special)) {
-		sure = list_first_entry_or_null(&inst->sure.waiters,
+		prompt = list_first_entry_or_null(&inst->prompt.waiters,
 						struct dep_waiter, link);
-		if (likely(sure))
-			waiter_kick(inst, sure);
+		if (likely(prompt))
+			waiter_kick(inst, prompt);
 		return;
 	}
-	sure = waiters_first(&inst->sure, inst->nr_ready);
-	lazy = waiters_first(&inst->lazy, inst->nr_ready);
-	if (unlikely(lazy)) {
-		comer = lazy->comes(lazy) ? lazy : instance_comer(inst, &left);
-		if (comer == lazy)
-			lazy = NULL;
-		if (comer && (!sure || comer->ticket < sure->ticket))
-			sure = comer;
+	prompt = waiters_first(&inst->prompt, inst->nr_ready);
+	deferred = waiters_first(&inst->deferred, inst->nr_ready);
+	if (unlikely(deferred)) {
+		comer = deferred->comes(deferred) ?
+			deferred : instance_comer(inst, &left);
+		if (comer == deferred)
+			deferred = NULL;
+		if (comer && (!prompt || comer->ticket < prompt->ticket))
+			prompt = comer;
 	}
-	if (sure)
-		dep_waiter_kick(inst, sure);
-	if (lazy)
-		dep_waiter_kick(inst, lazy);
+	if (prompt)
+		dep_waiter_kick(inst, prompt);
+	if (deferred)
+		dep_waiter_kick(inst, deferred);
 }
 
 /* Wakes up to @left waiters; returns what remains of @left. */
@@ -246,19 +247,20 @@ bool dep_instance_wake_some(struct dep_instance *inst)
 	unsigned int left = DEP_WAKE_BATCH;
 
 	lockdep_assert_held(&inst->lock);
-	left = waiters_wake(inst, &inst->sure, left);
-	left = waiters_wake(inst, &inst->lazy, left);
+	left = waiters_wake(inst, &inst->prompt, left);
+	left = waiters_wake(inst, &inst->deferred, left);
 	return !left;
 }
 
 /* Is enough listed for a sleeping waiter that wants several events? */
 static bool instance_has_enough(struct dep_instance *inst)
 {
-	const struct dep_waiter *sure = waiters_most_modest(&inst->sure);
-	const struct dep_waiter *lazy = waiters_most_modest(&inst->lazy);
+	const struct dep_waiter *prompt, *deferred;
 
-	return (sure && sure->min <= inst->nr_ready) ||
-	       (lazy && lazy->min <= inst->nr_ready);
+	prompt = waiters_most_modest(&inst->prompt);
+	deferred = waiters_most_modest(&inst->deferred);
+	return (prompt && prompt->min <= inst->nr_ready) ||
+	       (deferred && deferred->min <= inst->nr_ready);
 }
 
 /**

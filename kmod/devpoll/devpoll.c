@@ -1,45 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two faces of /dev/poll, the Linux device of 2000 and the Solaris device:
- * what a write() does to them, and how a set comes to belong to one of them.
+ * /dev/poll with its two faces, the Linux device of 2000 and the Solaris device:
+ * the node, what a write() and the requests do in both, and how a set comes to
+ * belong to one of them.
  *
  * A write comes before the first request and has no number that would tell its
  * face.  Until a request tells it, an item keeps what either face would make of
  * the writes so far, and asks for the larger set of events, which is that of
  * Solaris.
  */
+#include <linux/devpoll.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/pagemap.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-#include <linux/devpoll.h>
-
 #include "core/compat.h"
 #include "core/events.h"
+#include "core/interface.h"
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
+#include "core/stats.h"
 #include "devpoll/devpoll.h"
+#include "epoll/request.h"
 #include "set/control.h"
 #include "set/interest.h"
-#include "set/lookup.h"
+#include "set/ready.h"
+#include "set/results.h"
+#include "set/waiting.h"
 
 #define DEVPOLL_REMOVE		(POLLREMOVE | DP_SOLARIS_POLLREMOVE)
 
 /* dep_item.data: below, what is asked for; above, what was written last. */
 #define DEVPOLL_DATA(asked, last)	((asked) | (u32)(last) << 16)
 #define DEVPOLL_DATA_LAST(data)		((u16)((data) >> 16))
-
-/**
- * dep_devpoll_begin() - make a new instance one of /dev/poll
- * @inst: the instance; nobody else can reach it yet
- */
-void dep_devpoll_begin(struct dep_instance *inst)
-{
-	inst->extended = true;
-	inst->devpoll = DEP_DEVPOLL_OPEN;
-	inst->room = dep_max_fds;
-}
 
 /* In the Linux face the last write counts, and a closed fd is not a member. */
 static bool item_keep(struct dep_item *item)
@@ -54,29 +51,17 @@ static bool item_keep(struct dep_item *item)
 	return true;
 }
 
-/**
- * dep_devpoll_is_of_other() - does a set belong to the other face?
- * @inst: the instance
- * @face: the face of a request
- *
- * Return: false also if the set belongs to no face yet: a request may choose.
- */
-bool dep_devpoll_is_of_other(const struct dep_instance *inst,
-			     enum dep_devpoll face)
+/* Does a set belong to the other face?  Not if a request may still choose. */
+static bool devpoll_is_of_other(const struct dep_instance *inst,
+				enum dep_devpoll face)
 {
 	u8 now = READ_ONCE(inst->devpoll);
 
 	return now != DEP_DEVPOLL_OPEN && now != face;
 }
 
-/**
- * dep_devpoll_settle() - give a set its face, if it has none yet
- * @inst: the instance
- * @face: the face
- *
- * Context: process, dep_instance.mtx held.
- */
-void dep_devpoll_settle(struct dep_instance *inst, enum dep_devpoll face)
+/* Gives a set its face, if it has none yet. */
+static void devpoll_settle(struct dep_instance *inst, enum dep_devpoll face)
 {
 	lockdep_assert_held(&inst->mtx);
 	if (inst->devpoll != DEP_DEVPOLL_OPEN)
@@ -86,19 +71,11 @@ void dep_devpoll_settle(struct dep_instance *inst, enum dep_devpoll face)
 		dep_interest_sift(inst, item_keep);
 }
 
-/**
- * dep_devpoll_choose() - give a set its face, unless it belongs to the other
- * @inst: the instance
- * @face: the face
- *
- * To be called for a request once nothing else can refuse it any more.
- *
- * Context: process; sleeps.
- * Return: 0;
- * -EBUSY: it belongs to the other face;
- * -EINTR: the caller is being killed.
+/*
+ * The same for a request that nothing else can refuse any more: -EBUSY if the set
+ * belongs to the other face, -EINTR if the caller is being killed.
  */
-int dep_devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
+static int devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
 {
 	int err = 0;
 
@@ -106,10 +83,10 @@ int dep_devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
 		return 0;
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	if (dep_devpoll_is_of_other(inst, face))
+	if (devpoll_is_of_other(inst, face))
 		err = -EBUSY;
 	else
-		dep_devpoll_settle(inst, face);
+		devpoll_settle(inst, face);
 	mutex_unlock(&inst->mtx);
 	return err;
 }
@@ -188,17 +165,8 @@ static int devpoll_apply_batch(struct dep_instance *inst,
 	return err;
 }
 
-/**
- * dep_devpoll_write() - add, change and remove fds
- * @inst: the instance
- * @buf: an array of struct pollfd
- * @count: its size in bytes
- *
- * Context: process; sleeps.
- * Return: see linux/devpoll.h.
- */
-ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
-			  size_t count)
+static ssize_t devpoll_write(struct file *file, const char __user *buf,
+			     size_t count, loff_t *pos)
 {
 	struct pollfd batch[DEP_WRITE_BATCH] __uninitialized;
 	ssize_t done = 0;
@@ -214,7 +182,8 @@ ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
 		whole = (size - copy_from_user(batch, buf, size)) /
 			sizeof(batch[0]);
 		if (whole)
-			err = devpoll_apply_batch(inst, batch, whole, &nr);
+			err = devpoll_apply_batch(file->private_data, batch,
+						  whole, &nr);
 		if (!err && whole < size / sizeof(batch[0]))
 			err = -EFAULT;
 		buf += size;
@@ -226,3 +195,327 @@ ssize_t dep_devpoll_write(struct dep_instance *inst, const char __user *buf,
 	}
 	return done ? done : err;
 }
+
+static_assert(sizeof(struct dvpoll) == 16);
+static_assert(offsetof(struct dvpoll, dp_nfds) == 8);
+static_assert(offsetof(struct dvpoll, dp_timeout) == 12);
+static_assert(sizeof(struct dvpoll32) == 12);
+static_assert(sizeof(struct dvpoll_solaris) == 32);
+static_assert(offsetof(struct dvpoll_solaris, dp_timeout) == 16);
+static_assert(offsetof(struct dvpoll_solaris, dp_setp) == 24);
+static_assert(sizeof(struct dvpoll_solaris32) == 16);
+static_assert(DP_ALLOC == 0x80045001);
+static_assert(DP_POLL == 0xC0105002);
+static_assert(DP_POLL32 == 0xC00C5002);
+static_assert(DP_FREE == 0x5003);
+static_assert(DP_ISPOLLED == 0xC0085004);
+
+/**
+ * struct devpoll_wait - a DP_POLL of either face and layout
+ * @fds: address of the results
+ * @nfds: how many results there is room for
+ * @timeout_ms: how long to wait
+ * @setp: address of a signal mask, or 0
+ */
+struct devpoll_wait {
+	u64 fds;
+	s64 nfds;
+	int timeout_ms;
+	u64 setp;
+};
+
+static long devpoll_alloc(struct dep_instance *inst, int nr)
+{
+	int err;
+
+	if (nr < 1 || nr > dep_max_fds)
+		return -EINVAL;
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = devpoll_is_of_other(inst, DEP_DEVPOLL_LINUX) ? -EBUSY :
+	      dep_slots_alloc(inst, nr);
+	if (!err)
+		devpoll_settle(inst, DEP_DEVPOLL_LINUX);
+	mutex_unlock(&inst->mtx);
+	return err;
+}
+
+static long devpoll_free(struct dep_instance *inst)
+{
+	if (devpoll_is_of_other(inst, DEP_DEVPOLL_LINUX))
+		return -EBUSY;
+	/* A set without a face has no buffer, and the error chooses no face. */
+	return dep_slots_retire(inst);
+}
+
+/*
+ * A request that would choose the face checks first that it can write its
+ * results.  In a set that has its face, the write itself finds out.
+ */
+static bool devpoll_can_write(const struct dep_instance *inst,
+			      enum dep_devpoll face, void __user *results,
+			      size_t size)
+{
+	return READ_ONCE(inst->devpoll) == face ||
+	       !fault_in_safe_writeable(results, size);
+}
+
+static long devpoll_ispolled(struct dep_instance *inst,
+			     struct pollfd __user *arg, enum dep_devpoll face)
+{
+	struct pollfd entry;
+	u16 events;
+	u64 data;
+	int err;
+
+	if (devpoll_is_of_other(inst, face))
+		return -EBUSY;
+	if (copy_from_user(&entry, arg, sizeof(entry)) ||
+	    !devpoll_can_write(inst, face, arg, sizeof(entry)))
+		return -EFAULT;
+	err = devpoll_choose(inst, face);
+	if (err)
+		return err;
+	if (!dep_interest_query(inst, entry.fd, &events, &data))
+		return 0;
+	entry.events = face == DEP_DEVPOLL_LINUX ? (u16)data : 0;
+	entry.revents = face == DEP_DEVPOLL_LINUX ? 0 : (u16)data;
+	return copy_to_user(arg, &entry, sizeof(entry)) ? -EFAULT : 1;
+}
+
+static int devpoll_collect(struct dep_instance *inst,
+			   const struct devpoll_wait *wait,
+			   struct dep_results *results, enum dep_devpoll face)
+{
+	struct dep_waiting waiting = {
+		.timeout = wait->timeout_ms < 0 ? -1 :
+			   wait->timeout_ms * NSEC_PER_MSEC,
+	};
+	sigset_t set;
+	int ret;
+
+	if (wait->setp &&
+	    copy_from_user(&set, u64_to_user_ptr(wait->setp), sizeof(set)))
+		return -EFAULT;
+	ret = devpoll_choose(inst, face);
+	if (ret)
+		return ret;
+	if (!wait->setp)
+		return dep_collect_wait(&waiting, inst, results);
+	dep_sigmask_begin(&set);
+	ret = dep_collect_wait(&waiting, inst, results);
+	dep_sigmask_end(ret);
+	return ret;
+}
+
+static long devpoll_poll(struct dep_instance *inst,
+			 const struct devpoll_wait *wait, enum dep_devpoll face)
+{
+	struct dep_results results = {
+		.user = u64_to_user_ptr(wait->fds),
+		.layout = DEP_LAYOUT_POLLFD,
+		.max = clamp_t(s64, wait->nfds, 0, dep_max_fds),
+	};
+	long ret;
+
+	if (devpoll_is_of_other(inst, face))
+		return -EBUSY;
+	if (wait->nfds <= 0)
+		return -EINVAL;
+	if (wait->fds) {
+		if (!access_ok(results.user,
+			       results.max * sizeof(struct pollfd)) ||
+		    !devpoll_can_write(inst, face, results.user,
+				       sizeof(struct pollfd)))
+			return -EFAULT;
+		return devpoll_collect(inst, wait, &results, face);
+	}
+	if (face == DEP_DEVPOLL_SOLARIS)
+		return -EFAULT;
+	if (!dep_slots_pin(inst, &results))
+		return -EINVAL;
+	ret = devpoll_collect(inst, wait, &results, face);
+	dep_slots_unpin(inst);
+	return ret;
+}
+
+static long linux_poll(struct dep_instance *inst, const void __user *arg)
+{
+	struct dvpoll dvp;
+
+	if (copy_from_user(&dvp, arg, sizeof(dvp)))
+		return -EFAULT;
+	return devpoll_poll(inst, &(struct devpoll_wait) {
+		.fds = (uintptr_t)dvp.dp_fds,
+		.nfds = dvp.dp_nfds,
+		.timeout_ms = dvp.dp_timeout,
+	}, DEP_DEVPOLL_LINUX);
+}
+
+static long linux_poll32(struct dep_instance *inst, const void __user *arg)
+{
+	struct dvpoll32 dvp;
+
+	if (copy_from_user(&dvp, arg, sizeof(dvp)))
+		return -EFAULT;
+	return devpoll_poll(inst, &(struct devpoll_wait) {
+		.fds = dvp.dp_fds,
+		.nfds = dvp.dp_nfds,
+		.timeout_ms = dvp.dp_timeout,
+	}, DEP_DEVPOLL_LINUX);
+}
+
+/* Programs that don't use a signal mask may not have set dp_setp. */
+static long solaris_poll(struct dep_instance *inst, const void __user *arg,
+			 bool masked)
+{
+	size_t size = masked ? sizeof(struct dvpoll_solaris) :
+			       offsetof(struct dvpoll_solaris, dp_setp);
+	struct dvpoll_solaris dvp = {};
+
+	if (copy_from_user(&dvp, arg, size))
+		return -EFAULT;
+	return devpoll_poll(inst, &(struct devpoll_wait) {
+		.fds = dvp.dp_fds,
+		.nfds = dvp.dp_nfds,
+		.timeout_ms = dvp.dp_timeout,
+		.setp = dvp.dp_setp,
+	}, DEP_DEVPOLL_SOLARIS);
+}
+
+static long solaris_poll32(struct dep_instance *inst, const void __user *arg,
+			   bool masked)
+{
+	size_t size = masked ? sizeof(struct dvpoll_solaris32) :
+			       offsetof(struct dvpoll_solaris32, dp_setp);
+	struct dvpoll_solaris32 dvp = {};
+
+	if (copy_from_user(&dvp, arg, size))
+		return -EFAULT;
+	return devpoll_poll(inst, &(struct devpoll_wait) {
+		.fds = dvp.dp_fds,
+		.nfds = (s32)dvp.dp_nfds,
+		.timeout_ms = dvp.dp_timeout,
+		.setp = dvp.dp_setp,
+	}, DEP_DEVPOLL_SOLARIS);
+}
+
+/* The requests of the Solaris face all wait or query. */
+static fmode_t devpoll_mode(unsigned int cmd)
+{
+	switch (cmd) {
+	case DP_ALLOC:
+	case DP_FREE:
+		return FMODE_WRITE;
+	case DP_ISPOLLED:
+	case DP_SOLARIS_POLL:
+	case DP_SOLARIS_PPOLL:
+	case DP_SOLARIS_ISPOLLED:
+		return FMODE_READ;
+	}
+	/* In one of its layouts. */
+	return (cmd ^ DP_POLL) & ~IOCSIZE_MASK ? 0 : FMODE_READ;
+}
+
+/* @arg is zero-extended; @compat if the caller is a 32-bit program. */
+static long devpoll_request(struct file *file, unsigned int cmd,
+			    unsigned long arg, bool compat)
+{
+	struct dep_instance *inst = file->private_data;
+	void __user *user = (void __user *)arg;
+
+	if (!dep_access_has(file, devpoll_mode(cmd)))
+		return -EBADF;
+	switch (cmd) {
+	case DP_POLL:
+		return linux_poll(inst, user);
+	case DP_POLL32:
+		return linux_poll32(inst, user);
+	case DP_ALLOC:
+		return devpoll_alloc(inst, arg);
+	case DP_FREE:
+		return devpoll_free(inst);
+	case DP_ISPOLLED:
+		return devpoll_ispolled(inst, user, DEP_DEVPOLL_LINUX);
+	case DP_SOLARIS_ISPOLLED:
+		return devpoll_ispolled(inst, user, DEP_DEVPOLL_SOLARIS);
+	case DP_SOLARIS_POLL:
+	case DP_SOLARIS_PPOLL:
+		if (compat)
+			return solaris_poll32(inst, user,
+					      cmd == DP_SOLARIS_PPOLL);
+		return solaris_poll(inst, user, cmd == DP_SOLARIS_PPOLL);
+	}
+	return -ENOTTY;
+}
+
+static int devpoll_open(struct inode *inode, struct file *file)
+{
+	struct dep_instance *inst;
+
+	inst = dep_instance_new(&dep_ready_sink, file->f_cred);
+	if (!inst)
+		return -ENOMEM;
+	inst->extended = true;
+	inst->devpoll = DEP_DEVPOLL_OPEN;
+	inst->room = dep_max_fds;
+	inst->file = file;
+	dep_stats_join(inst);
+	file->private_data = inst;
+	stream_open(inode, file);
+	/* Programs for Solaris use pwrite(2); the offset does not matter. */
+	file->f_mode |= FMODE_PWRITE;
+	return 0;
+}
+
+static long devpoll_ioctl(struct file *file, unsigned int cmd,
+			  unsigned long arg)
+{
+	return devpoll_request(file, cmd, arg, false);
+}
+
+static long devpoll_compat_ioctl(struct file *file, unsigned int cmd,
+				 unsigned long arg)
+{
+	return devpoll_request(file, cmd, arg, true);
+}
+
+static int devpoll_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return dep_slots_map(file->private_data, vma);
+}
+
+static const struct file_operations devpoll_fops = {
+	.owner = THIS_MODULE,
+	.open = devpoll_open,
+	.write = devpoll_write,
+	.mmap = devpoll_mmap,
+	.unlocked_ioctl = devpoll_ioctl,
+	.compat_ioctl = devpoll_compat_ioctl,
+};
+
+static const struct miscdevice devpoll_node = {
+	.minor = DEVPOLL_MINOR,
+	.name = "devpoll",
+	.nodename = "poll",
+	.fops = &devpoll_fops,
+};
+
+static const char *devpoll_describe(const struct dep_instance *inst)
+{
+	switch (READ_ONCE(inst->devpoll)) {
+	case DEP_DEVPOLL_OPEN:
+		return "poll";
+	case DEP_DEVPOLL_LINUX:
+		return "poll, Linux";
+	case DEP_DEVPOLL_SOLARIS:
+		return "poll, Solaris";
+	}
+	return NULL;
+}
+
+DEP_INTERFACE_TABLE(devpoll) = {
+	.name = "devpoll",
+	.node = &devpoll_node,
+	.describe = devpoll_describe,
+};

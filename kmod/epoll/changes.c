@@ -14,7 +14,6 @@
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "epoll/access.h"
 #include "epoll/bind.h"
 #include "epoll/changes.h"
 #include "epoll/request.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The extended face: DEVEPOLL_CTL, DEVEPOLL_WAIT and DEVEPOLL_TAKE.
+ * The extended interface: DEVEPOLL_CTL, DEVEPOLL_WAIT and DEVEPOLL_TAKE.
  */
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -17,9 +17,7 @@
 #include "epoll/extended.h"
 #include "epoll/reader.h"
 #include "epoll/request.h"
-#include "epoll/sigmask.h"
 #include "set/area.h"
-#include "set/collect.h"
 #include "set/fast.h"
 #include "set/results.h"
 #include "set/waiting.h"

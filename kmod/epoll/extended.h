@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The extended face: changes with results, and waits with more options. */
+/* The extended interface: changes with results, and waits with more options. */
 #ifndef DEVEPOLL_EXTENDED_H
 #define DEVEPOLL_EXTENDED_H
 

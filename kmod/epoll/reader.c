@@ -19,7 +19,6 @@
 #include "epoll/epoll.h"
 #include "epoll/reader.h"
 #include "set/area.h"
-#include "set/collect.h"
 #include "set/results.h"
 #include "set/waiting.h"
 

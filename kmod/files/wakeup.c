@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Wake-ups: from a wait queue of a watched file to the sets that watch it. */
+#include <linux/poll.h>
+
 #include "core/compat.h"
+#include "core/host.h"
+#include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/pending.h"
@@ -10,9 +14,63 @@
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "core/watch.h"
-#include "files/early.h"
-#include "files/members.h"
+#include "files/bucket.h"
 #include "files/wakeup.h"
+
+/* What is known of an item whose file wakes us. */
+enum watch_item {
+	WATCH_ANY,
+	/* the only one of its file, in a set without a ring */
+	WATCH_ONE,
+	/* the only one of its file, in a set with a ring */
+	WATCH_RING,
+};
+
+/*
+ * Are these events of an item in its slot of the ring?  If the program takes
+ * them after we looked at the word, it looks at the file later still; if it
+ * took them before, the word or the number of the set tells.
+ */
+static __always_inline bool item_is_in_ring(const struct dep_item *item,
+					    const struct dep_instance *inst)
+{
+	const struct dep_ring *ring = dep_instance_ring(inst);
+
+	if (READ_ONCE(ring->expected) != (u64)atomic64_read(ring->word))
+		return false;
+	/* Pairs with smp_wmb() in dep_ring_switch(). */
+	smp_rmb();
+	return READ_ONCE(item->snapshot) == READ_ONCE(ring->gen);
+}
+
+/*
+ * The early return, before a lock is taken: see the banner of instance.h,
+ * "Handshakes with the outside".  Is there nothing to do for the only item of a
+ * file, since it asks for no event of the key, or all that it asks for are
+ * pending already and nobody is to be told?  A trace shows everything.
+ */
+static __always_inline bool
+watch_may_return(const struct dep_item *item, const struct dep_instance *inst,
+		 __poll_t key, enum watch_item kind)
+{
+	const u16 events = READ_ONCE(item->events) & (__force u16)key;
+
+	if (!events)
+		return (__force u16)key;
+	if (kind == WATCH_RING) {
+		if (!item_is_in_ring(item, inst))
+			return false;
+	} else if (READ_ONCE(item->snapshot) !=
+		   READ_ONCE(inst->snapshot)) {
+		return false;
+	}
+	/* Pairs with smp_wmb() where a sink writes the two. */
+	smp_rmb();
+	if (events & ~READ_ONCE(item->pending))
+		return false;
+	return !READ_ONCE(inst->nr_waiters) && !READ_ONCE(inst->polled) &&
+	       !trace_devepoll_event_enabled();
+}
 
 /*
  * The less common wake-up: a task sleeps on the set or polls it, or the file
@@ -152,16 +210,13 @@ static __always_inline void watch_notify_all(struct dep_watch *watch,
 		watch_notify(item, key, many);
 }
 
-/**
- * dep_watch_notify_waiter() - wake a task that sleeps for an exclusive item
- * @item: the item, whose watch is locked
- * @key: what has happened, or 0
- * @left: how many sets and waiters may still be looked at; counted down
- *
- * Return: false if there is none.
+/*
+ * Wakes a task that sleeps for an exclusive item, whose watch is locked.  @key is
+ * what has happened, or 0, and @left how many sets and waiters may still be
+ * looked at; it is counted down.
  */
-bool dep_watch_notify_waiter(struct dep_item *item, __poll_t key,
-			     unsigned int *left)
+static bool watch_notify_waiter(struct dep_item *item, __poll_t key,
+				unsigned int *left)
 {
 	struct dep_instance *inst = item->inst;
 	bool woken;
@@ -204,7 +259,7 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 		} else if (!chosen) {
 			if (!left)
 				break;
-			if (dep_watch_notify_waiter(item, key, &left))
+			if (watch_notify_waiter(item, key, &left))
 				chosen = item;
 		}
 	}
@@ -238,6 +293,63 @@ void dep_watch_hand_over(struct dep_watch *watch)
 		if (dep_item_is_exclusive(item))
 			watch_notify(item, 0, watch_has_many(watch));
 	}
+}
+
+/**
+ * dep_watch_tell_one() - tell a set of events that another one may leave alone
+ * @watch: the watch, locked
+ * @told: the item that got the events, or has just left the watch with them
+ * @events: the events
+ *
+ * It is one for which a task sleeps.  Hang-ups and errors went to all when they
+ * came, and for an edge-triggered item an edge is over.
+ */
+void dep_watch_tell_one(struct dep_watch *watch, const struct dep_item *told,
+			u16 events)
+{
+	unsigned int left = DEP_CHOICE_LOOKS, looks = DEP_CHOICE_LOOKS;
+	struct dep_item *item;
+
+	lockdep_assert_held(&watch->lock);
+	events &= (__force u16)(EPOLLIN | EPOLLOUT);
+	dep_watch_for_each(watch, item) {
+		if (!looks-- || !left)
+			return;
+		/* Events without L: what is asked for meanwhile is polled. */
+		if (!dep_item_is_exclusive(item) || item->inst == told->inst ||
+		    item->mode & DEP_MODE_EDGE ||
+		    !(data_race(READ_ONCE(item->events)) & events))
+			continue;
+		if (watch_notify_waiter(item, 0, &left)) {
+			dep_watch_rotate(watch, item);
+			return;
+		}
+	}
+}
+
+/**
+ * dep_watch_tell_next() - an exclusive item has an event that nobody deals with
+ * @told: the item, which is on a watch and stays there
+ * @events: what its file has answered
+ *
+ * The task that has taken the level-triggered event waits again without having
+ * dealt with it.  So the next set for which a task sleeps gets it, too.
+ *
+ * If others are being told of this file at this moment, it does nothing: a task
+ * that waits again and again must not hold up a wake-up.
+ *
+ * Context: process, dep_instance.mtx of the item held.
+ */
+void dep_watch_tell_next(struct dep_item *told, u16 events)
+{
+	struct dep_watch *watch = dep_item_watch(told);
+
+	/* A hint: one that joins polls the file. */
+	if (data_race(READ_ONCE(watch->nr_exclusive)) < 2 ||
+	    !spin_trylock_irq(&watch->lock))
+		return;
+	dep_watch_tell_one(watch, told, events);
+	spin_unlock_irq(&watch->lock);
 }
 
 static noinline int watch_wake_all(struct dep_watch *watch, __poll_t key)
@@ -318,12 +430,12 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 		return watch_wake_all(watch, events);
 	/* An item joins a ring before it is on a watch, and never leaves it. */
 	if (READ_ONCE(only->mode) & DEP_MODE_RING) {
-		if (dep_watch_may_return(only, inst, events, WATCH_RING))
+		if (watch_may_return(only, inst, events, WATCH_RING))
 			return 0;
 		if (likely(DEP_LOCKS_SLEEP || irqs_disabled()))
 			return watch_wake_ring(only, inst, events);
 	} else {
-		if (dep_watch_may_return(only, inst, events, WATCH_ONE))
+		if (watch_may_return(only, inst, events, WATCH_ONE))
 			return 0;
 		if (likely(DEP_LOCKS_SLEEP || irqs_disabled()))
 			return watch_wake_one(only, inst, events);

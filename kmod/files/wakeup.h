@@ -3,6 +3,7 @@
 #ifndef DEVEPOLL_WAKEUP_H
 #define DEVEPOLL_WAKEUP_H
 
+#include <linux/types.h>
 #include <linux/wait.h>
 
 struct dep_item;
@@ -12,8 +13,9 @@ int dep_watch_wake(wait_queue_entry_t *entry, unsigned int mode, int sync,
 		   void *key);
 int dep_watch_wake_further(wait_queue_entry_t *entry, unsigned int mode,
 			   int sync, void *key);
-bool dep_watch_notify_waiter(struct dep_item *item, __poll_t key,
-			     unsigned int *left);
 void dep_watch_hand_over(struct dep_watch *watch);
+void dep_watch_tell_one(struct dep_watch *watch, const struct dep_item *told,
+			u16 events);
+void dep_watch_tell_next(struct dep_item *told, u16 events);
 
 #endif /* DEVEPOLL_WAKEUP_H */

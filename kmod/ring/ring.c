@@ -2,11 +2,11 @@
 /*
  * The ring: the sink of a set whose program takes events from memory.
  *
- * The program maps a word, to read and write, and slot sets, to read.  The word
- * says which set is being filled and how many of its slots are.  A thread takes
- * all of them by one atomic exchange of the word for the number of an empty set
- * that it has read, and owns the set that it got until its next exchange.  So
- * there is a set for each thread that takes, and one more.
+ * The program maps a word, to read and write, and slot sets, to read.  The
+ * word says which set is being filled and how many of its slots are.  A thread
+ * takes all of them by one atomic exchange of the word for the number of an
+ * empty set that it has read, and owns the set that it got until its next
+ * exchange.  So there is a set for each thread that takes, and one more.
  *
  * Nothing that the program writes is trusted.  The word is only compared with
  * what we wrote there: if it is something else, the program has taken the
@@ -38,12 +38,181 @@
  *     word exchanged, full barrier, the file read: the same without our lock
  *     (item_is_in_ring()).
  */
+#include <linux/sched.h>
+
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
 #include "core/holds.h"
+#include "core/host.h"
+#include "core/limits.h"
 #include "core/ring_word.h"
 #include "ring/ring.h"
+
+/*
+ * Keeps a closed item, off the ready list, whose last event is in a slot, until
+ * the program has taken it.
+ */
+static void ring_put_closed(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+
+	lockdep_assert_held(&inst->lock);
+	list_add_tail(&item->ready, &inst->ring->told);
+}
+
+/* Frees closed items whose slots were taken; they are in the order of slots. */
+static void ring_drop_told(struct dep_instance *inst, bool all)
+{
+	struct dep_ring *ring = inst->ring;
+	struct dep_item *item;
+
+	do {
+		spin_lock_irq(&inst->lock);
+		dep_ring_sync(inst);
+		item = list_first_entry_or_null(&ring->told, struct dep_item,
+						ready);
+		if (item && (all || !dep_ring_is_pending(ring, item)))
+			list_del_init(&item->ready);
+		else
+			item = NULL;
+		spin_unlock_irq(&inst->lock);
+		if (item)
+			dep_item_discard(item);
+		cond_resched();
+	} while (item);
+}
+
+/* Takes an item out of its slot and puts it on the ready list, behind @at. */
+static void ring_relist(struct dep_item *item, u32 events, struct list_head *at)
+{
+	struct dep_instance *inst = item->inst;
+
+	WRITE_ONCE(item->snapshot, 0);
+	/*
+	 * The pass that begins must take it, even if it continues an earlier
+	 * one.
+	 */
+	item->pass = 0;
+	dep_ring_add_count(inst, -1);
+	if (item->mode & DEP_MODE_CLOSED) {
+		list_del_init(&item->ready);
+	} else {
+		/* A one-shot item stays disabled: see pass_take_spent(). */
+		item->revents |= events;
+	}
+	if (!list_empty(&item->ready))
+		return;
+	dep_item_list(item);
+	list_move(&item->ready, at);
+}
+
+/* Takes back the last few slots; false if there are more. */
+static bool ring_recall_some(struct dep_instance *inst)
+{
+	/* They go behind items that have waited longer, in their order. */
+	struct list_head *at = inst->ready.prev;
+	struct dep_ring *ring = inst->ring;
+	u64 seen = dep_ring_sync(inst), next;
+	u32 nr = ring->expected & DEVEPOLL_RING_COUNT;
+	u32 kept = nr - min_t(u32, nr, DEP_LOOK_BATCH);
+
+	/* Until the pass ends, who looks at the word has to make a request. */
+	next = (ring->expected & ~(u64)DEVEPOLL_RING_COUNT) | kept |
+	       DEVEPOLL_RING_ASK;
+	if (next == seen)
+		return true;
+	if (atomic64_cmpxchg(ring->word, seen, next) != seen) {
+		/* The program was faster. */
+		dep_ring_taken(inst, dep_ring_load(ring));
+		dep_ring_flag(inst);
+		return true;
+	}
+	WRITE_ONCE(ring->expected, next);
+	while (nr-- > kept) {
+		if (ring->items[nr])
+			ring_relist(ring->items[nr], ring->set[nr].events, at);
+	}
+	return !kept;
+}
+
+/*
+ * Begins a pass over the ready list.  While one that posts to the ring runs,
+ * the word no longer says that files have to be polled.  If it does not post,
+ * what the program has not taken goes back to the list; while it runs, the word
+ * says so, since what the pass has taken is in neither.  M and L are held; L is
+ * dropped in between.
+ */
+static void ring_begin_pass(struct dep_instance *inst, bool posting)
+	__must_hold(&inst->lock)
+{
+	struct dep_ring *ring = inst->ring;
+	u32 left = ring->room / DEP_LOOK_BATCH + 1;
+	u64 seen, next;
+
+	lockdep_assert_held(&inst->mtx);
+	if (!list_empty(&ring->told)) {
+		spin_unlock_irq(&inst->lock);
+		ring_drop_told(inst, false);
+		spin_lock_irq(&inst->lock);
+	}
+	if (posting) {
+		seen = dep_ring_sync(inst);
+		next = ring->expected & ~(u64)DEVEPOLL_RING_ASK;
+		if (next != seen &&
+		    atomic64_cmpxchg(ring->word, seen, next) == seen)
+			WRITE_ONCE(ring->expected, next);
+		return;
+	}
+	/* Some of those that come meanwhile may stay. */
+	while (left-- && !ring_recall_some(inst)) {
+		spin_unlock_irq(&inst->lock);
+		cond_resched();
+		spin_lock_irq(&inst->lock);
+	}
+}
+
+/* Ends it: the word says whether an item is left on the list. */
+static void ring_end_pass(struct dep_instance *inst)
+{
+	struct dep_ring *ring = inst->ring;
+	u64 seen = dep_ring_sync(inst), next = seen & ~(u64)DEVEPOLL_RING_ASK;
+
+	lockdep_assert_held(&inst->mtx);
+	if (!list_empty(&inst->ready))
+		dep_ring_flag(inst);
+	else if (next == seen)
+		return;
+	else if (atomic64_cmpxchg(ring->word, seen, next) == seen)
+		WRITE_ONCE(ring->expected, next);
+	else
+		dep_ring_taken(inst, dep_ring_load(ring));
+}
+
+/**
+ * dep_ring_end_call() - end a call that waits, or the making of a ring
+ * @inst: the instance, locked, with a ring
+ *
+ * If an item is left on the list, the word says so.
+ */
+void dep_ring_end_call(struct dep_instance *inst)
+{
+	if (!list_empty(&inst->ready))
+		dep_ring_flag(inst);
+	else
+		dep_ring_sync(inst);
+}
+
+/**
+ * dep_ring_drop() - free all closed items whose last event is in a slot
+ * @inst: the instance, with a ring; it has no other items
+ *
+ * Context: process.
+ */
+void dep_ring_drop(struct dep_instance *inst)
+{
+	ring_drop_told(inst, true);
+}
 
 static_assert(sizeof(struct devepoll_event) == 16);
 
@@ -115,15 +284,8 @@ static bool ring_put(struct dep_item *item, u32 events)
 	       ring_append_again(inst, item, events);
 }
 
-/**
- * dep_ring_put() - post an event to the ring
- * @item: the item, hooked or closed; its instance has a ring and is locked
- * @events: the events, added to those of its slot
- *
- * Context: any.
- * Return: false if there is no slot for it.
- */
-bool dep_ring_put(struct dep_item *item, u32 events)
+/* Adds events to the slot of an item; false if there is no slot for it. */
+static bool ring_put_item(struct dep_item *item, u32 events)
 {
 	bool done = ring_put(item, events);
 
@@ -149,7 +311,8 @@ static void ring_list(struct dep_item *item, u16 events, bool told)
  */
 static void ring_post_once(struct dep_item *item, u16 events)
 {
-	if (READ_ONCE(item->inst->ask_seq) & 1 || !dep_ring_put(item, events)) {
+	if (READ_ONCE(item->inst->ask_seq) & 1 ||
+	    !ring_put_item(item, events)) {
 		ring_list(item, events, true);
 		return;
 	}
@@ -173,7 +336,7 @@ static void ring_post(struct dep_instance *inst, struct dep_item *item,
 		ring_list(item, 0, false);
 	else if (item->mode & DEP_MODE_ONESHOT)
 		ring_post_once(item, events);
-	else if (!dep_ring_put(item, events))
+	else if (!ring_put_item(item, events))
 		ring_list(item, events, true);
 }
 
@@ -278,10 +441,10 @@ const struct dep_sink dep_ring_sink = {
 	.forget = ring_forget,
 	.join = ring_join,
 	.listed = dep_ring_flag,
-	.begin_pass = dep_ring_begin_pass,
-	.end_pass = dep_ring_end_pass,
-	.put = dep_ring_put,
-	.put_closed = dep_ring_put_closed,
+	.begin_pass = ring_begin_pass,
+	.end_pass = ring_end_pass,
+	.put = ring_put_item,
+	.put_closed = ring_put_closed,
 	.is_full = ring_is_full,
 	.withdraw = ring_withdraw,
 };

@@ -10,15 +10,14 @@
 #include "core/item.h"
 #include "set/waiting.h"
 
-struct dep_face;
+struct dep_interface;
 struct vm_area_struct;
 
-extern struct dep_face dep_ring_face;
+extern struct dep_interface dep_ring_interface;
 extern const struct dep_sink dep_ring_sink;
 
 u32 dep_ring_look(struct dep_instance *inst);
 bool dep_ring_is_full(const struct dep_instance *inst);
-bool dep_ring_put(struct dep_item *item, u32 events);
 u32 dep_ring_filling(struct dep_instance *inst);
 
 /* Its memory. */
@@ -28,14 +27,10 @@ int dep_ring_map_word(struct dep_instance *inst, struct vm_area_struct *vma);
 int dep_ring_map_slots(struct dep_instance *inst, struct vm_area_struct *vma);
 
 /* A pass over the ready list, and what waits in the ring. */
-void dep_ring_begin_pass(struct dep_instance *inst, bool posting);
-void dep_ring_end_pass(struct dep_instance *inst);
 void dep_ring_end_call(struct dep_instance *inst);
-void dep_ring_put_closed(struct dep_item *item);
 void dep_ring_drop(struct dep_instance *inst);
 
 /* Waiting for events that the program takes out of it. */
-int dep_wait_for_ring(struct dep_waiting *waiting, struct dep_instance *inst);
 long dep_ring_wait(struct dep_instance *inst, unsigned long arg);
 
 #endif /* DEVEPOLL_RING_H */

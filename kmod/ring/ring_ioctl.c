@@ -2,9 +2,15 @@
 /*
  * The requests of the ring: DEVEPOLL_RING, DEVEPOLL_RING_WAIT, and those of
  * whoever maps it later, DEVEPOLL_RING_INFO and DEVEPOLL_RING_RECLAIM.
+ *
+ * A call that waits polls the files on the ready list, posts their events, and
+ * sleeps until there is something in the ring.  Posts take the lock of the
+ * instance, under which the call looks and queues itself.  So no event is
+ * missed, whatever the program writes to the word.
  */
 #include <linux/bitmap.h>
 #include <linux/fs.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -12,17 +18,156 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
-#include "core/face.h"
+#include "core/interface.h"
 #include "core/holds.h"
 #include "core/instance.h"
 #include "core/pending.h"
 #include "core/readers.h"
-#include "epoll/access.h"
+#include "core/waiter.h"
 #include "epoll/bind.h"
 #include "epoll/request.h"
-#include "epoll/sigmask.h"
 #include "ring/ring.h"
+#include "set/ready.h"
 #include "set/waiting.h"
+
+/**
+ * struct ring_call - one call
+ * @waiter: the caller
+ * @slept: it has slept
+ * @asked: it has polled the listed files since it was woken last
+ * @listed: dep_instance.nr_ready when it was about to poll them again
+ * @count: how many events are in the ring
+ */
+struct ring_call {
+	struct dep_waiter waiter;
+	bool slept;
+	bool asked;
+	u32 listed;
+	u32 count;
+};
+
+enum ring_verdict {
+	RING_TAKE,
+	RING_ASK,
+	RING_SLEEP,
+	RING_OVER,
+	RING_SIGNAL,
+};
+
+/*
+ * Must the files on the list be polled first?  Yes in a call that begins: it
+ * may be made for them, and events in the ring must not keep the list waiting.
+ * Yes if there are too few events: also for files that are off the list only
+ * because another task is polling them, for which this call has to wait.
+ */
+static bool ring_must_ask(const struct dep_instance *inst,
+			  const struct ring_call *call)
+{
+	bool enough = call->count >= call->waiter.min;
+
+	if (call->asked || dep_ring_is_full(inst) || (call->slept && enough))
+		return false;
+	return !list_empty(&inst->ready) || (inst->ask_seq & 1 && !enough);
+}
+
+static enum ring_verdict ring_look(const struct dep_waiting *waiting,
+				   struct dep_instance *inst,
+				   struct ring_call *call)
+{
+	lockdep_assert_held(&inst->lock);
+	call->count = dep_ring_look(inst);
+	if (ring_must_ask(inst, call))
+		return RING_ASK;
+	/* Some of a full set may be withdrawn: so it may be fewer. */
+	if (call->count >= call->waiter.min || dep_ring_is_full(inst))
+		return RING_TAKE;
+	if (signal_pending(current))
+		return RING_SIGNAL;
+	if (dep_waiting_expired(waiting))
+		return RING_OVER;
+	if (list_empty(&inst->ready) && !(inst->ask_seq & 1))
+		return RING_SLEEP;
+	/* Level-triggered items are on the list and in the ring. */
+	if (call->waiter.min > 1 && inst->nr_ready == call->listed)
+		return RING_SLEEP;
+	call->listed = inst->nr_ready;
+	return RING_ASK;
+}
+
+/* Polls the listed files, and posts what is ready. */
+static void ring_ask(const struct dep_waiting *waiting,
+		     struct dep_instance *inst, struct ring_call *call)
+{
+	struct dep_results results = {
+		.layout = DEP_LAYOUT_RING,
+		.max = inst->ring->room,
+		.only_waits = waiting->only_waits,
+	};
+
+	call->asked = true;
+	/* It fails if the caller is being killed, which ring_look() sees. */
+	dep_ready_collect(inst, &results);
+}
+
+static enum ring_verdict ring_look_locked(const struct dep_waiting *waiting,
+					  struct dep_instance *inst,
+					  struct ring_call *call)
+{
+	enum ring_verdict verdict;
+
+	spin_lock_irq(&inst->lock);
+	/* Also if it was woken: the waker reads our stack. */
+	dep_waiter_unqueue(inst, &call->waiter);
+	verdict = ring_look(waiting, inst, call);
+	if (verdict == RING_SLEEP) {
+		dep_waiter_queue(inst, &call->waiter);
+	} else if (verdict != RING_TAKE || !inst->nr_waiters) {
+		/*
+		 * While others sleep, it has come only when the program has
+		 * taken events, which nobody sees: the relay gives it up after
+		 * a while.
+		 */
+		dep_waiter_came(inst, &call->waiter);
+	}
+	/* The program may have made this call for what is left on the list. */
+	dep_ring_end_call(inst);
+	spin_unlock_irq(&inst->lock);
+	return verdict;
+}
+
+/*
+ * Waits until there are events in the ring, and returns how many, which another
+ * thread may take first; 0 if the timeout has passed; -EINTR if a signal is
+ * pending, and no event is.
+ */
+static int wait_for_ring(struct dep_waiting *waiting, struct dep_instance *inst)
+{
+	struct ring_call call dep_waiter_align = {
+		.waiter = { .task = current, .min = max(waiting->min, 1U) },
+	};
+	enum ring_verdict verdict;
+
+	INIT_LIST_HEAD(&call.waiter.link);
+	dep_waiting_set_deadline(waiting);
+	for (;;) {
+		verdict = ring_look_locked(waiting, inst, &call);
+		if (verdict == RING_ASK) {
+			ring_ask(waiting, inst, &call);
+			cond_resched();
+		} else if (verdict == RING_SLEEP) {
+			dep_waiting_sleep(waiting, inst, &call.waiter, false);
+			call.slept = true;
+			call.asked = false;
+		} else {
+			break;
+		}
+	}
+	if (call.count)
+		return call.count;
+	/* A waiter that was woken and finds nothing passes it on. */
+	dep_waiting_pass(inst);
+	return verdict == RING_SIGNAL ? -EINTR : 0;
+}
 
 static_assert(sizeof(struct devepoll_ring) == 16);
 static_assert(offsetof(struct devepoll_ring, flags) == 8);
@@ -67,9 +212,9 @@ static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
 }
 
 /*
- * Which slot set the caller owns.  Where fds report their close it must say so,
- * or its events would count as being in use as long as it sleeps; but who may
- * only wait owns none, and says of none that it is not in use.
+ * Which slot set the caller owns.  Where fds report their close it must say
+ * so, or its events would count as being in use as long as it sleeps; but who
+ * may only wait owns none, and says of none that it is not in use.
  */
 static bool ring_wait_names_set(const struct dep_ring *ring,
 				const struct devepoll_ring_wait_args *args,
@@ -118,7 +263,7 @@ static __always_inline int ring_wait_now(struct dep_waiting *waiting,
 {
 	if (unlikely(READ_ONCE(inst->readers)))
 		ring_come_back(inst, args);
-	return dep_wait_for_ring(waiting, inst);
+	return wait_for_ring(waiting, inst);
 }
 
 static noinline long ring_wait_masked(struct dep_waiting *waiting,
@@ -141,7 +286,7 @@ static noinline long ring_wait_masked(struct dep_waiting *waiting,
 /* That of an unknown request if rings are refused. */
 static noinline long ring_wait_error(const struct dep_instance *inst, long err)
 {
-	return dep_ring_face.refused ? dep_access_no_request(inst) : err;
+	return dep_ring_interface.refused ? dep_access_no_request(inst) : err;
 }
 
 static __always_inline long ring_wait(struct dep_instance *inst,
@@ -326,7 +471,7 @@ static const char *ring_describe(const struct dep_instance *inst)
 	return READ_ONCE(inst->ring) ? "extended, ring" : NULL;
 }
 
-DEP_FACE_TABLE(ring) = {
+DEP_INTERFACE_TABLE(ring) = {
 	.name = "ring",
 	.features = DEVEPOLL_FEATURE_RING,
 	.mode = ring_mode,

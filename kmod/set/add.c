@@ -10,16 +10,13 @@
 #include "core/host.h"
 #include "core/item.h"
 #include "core/nest.h"
-#include "core/newitem.h"
 #include "core/pending.h"
 #include "core/readers.h"
 #include "core/trace.h"
 #include "files/filekind.h"
 #include "files/table.h"
 #include "set/add.h"
-#include "set/check.h"
 #include "set/interest.h"
-#include "set/lookup.h"
 #include "set/owner.h"
 
 /* The bits that EPOLLEXCLUSIVE permits, as in epoll_ctl(2). */

@@ -17,10 +17,8 @@
 #include "core/waiter.h"
 #include "files/waitqueue.h"
 #include "set/add.h"
-#include "set/check.h"
 #include "set/control.h"
 #include "set/interest.h"
-#include "set/lookup.h"
 
 static void interest_replace(struct dep_item *item, u16 events)
 {

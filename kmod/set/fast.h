@@ -16,12 +16,6 @@ int dep_fast_wait(struct dep_instance *inst, struct epoll_event __user *to,
 int dep_fast_take(struct dep_instance *inst, struct devepoll_event *to,
 		  u32 max, int timeout_ms);
 
-/* For several items, and what follows a path. */
-int dep_fast_wait_on(struct dep_instance *inst, struct epoll_event __user *to,
-		     u32 max, int timeout_ms, u64 collected);
-int dep_fast_wait_many(struct dep_instance *inst,
-		       struct epoll_event __user *to, u32 max, int timeout_ms);
-
 /* For threads that share the table of files. */
 int dep_fast_sleep_shared(struct dep_instance *inst,
 			  struct epoll_event __user *to, u32 max,

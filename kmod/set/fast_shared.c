@@ -18,9 +18,7 @@
 #include "core/item.h"
 #include "core/pending.h"
 #include "set/fast.h"
-#include "set/fast_call.h"
-#include "set/fast_event.h"
-#include "set/fast_item.h"
+#include "set/fast_path.h"
 #include "set/last.h"
 #include "set/owner.h"
 #include "set/results.h"
@@ -174,7 +172,7 @@ static int shared_collect_again(struct dep_instance *inst,
  * @to: where the events go
  * @max: how many at most
  * @timeout_ms: how long to wait, in milliseconds; negative for ever
- * @collected: what was collected, as in fast_call.h
+ * @collected: what was collected, as in fast_path.h
  *
  * Context: process; sleeps.
  * Return: as dep_collect_wait().

@@ -16,7 +16,7 @@
 #include "core/pending.h"
 #include "core/waiter.h"
 #include "set/fast.h"
-#include "set/fast_call.h"
+#include "set/fast_path.h"
 #include "set/owner.h"
 #include "set/ready.h"
 #include "set/results.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The interest list: removing items.  add.c adds them, and control.c has the
- * changes that programs request.
+ * The interest list: removing items, and finding that of a number for a caller
+ * that may be one of several processes which share the set.  add.c adds items,
+ * and control.c has the changes that programs request.
  */
 #include <linux/fs.h>
 #include <linux/sched.h>
@@ -113,7 +114,7 @@ static void interest_clear_closed(struct dep_instance *inst)
 
 /*
  * Unhooks some items, from number *@fd on, and returns them, linked by
- * dep_item.stashed: they are ours now, and their data is not needed.
+ * dep_item.next_free: they are ours now, and their data is not needed.
  */
 static struct dep_item *interest_unhook_some(struct dep_instance *inst,
 					     unsigned int *fd)
@@ -130,7 +131,7 @@ static struct dep_item *interest_unhook_some(struct dep_instance *inst,
 		if (!dep_item_peer(item))
 			(*fd)++;
 		dep_item_unhook(item);
-		item->stashed = some;
+		item->next_free = some;
 		some = item;
 	}
 	spin_unlock_irq(&inst->lock);
@@ -153,12 +154,90 @@ void dep_interest_clear(struct dep_instance *inst)
 	lockdep_assert_held(&inst->mtx);
 	do {
 		some = interest_unhook_some(inst, &fd);
-		for (item = some; item; item = item->stashed)
+		for (item = some; item; item = item->next_free)
 			dep_watch_detach(item);
 		dep_item_free_several(inst, some);
 		cond_resched();
 	} while (some);
 	dep_readers_drain(inst);
 	interest_clear_closed(inst);
-	dep_host_empty_stash(inst);
+	dep_host_free_unused(inst);
+}
+
+/* Is it this file's item?  One without a file may only be ours, or nobody's. */
+static bool item_is_of(const struct dep_item *item, const struct file *file)
+{
+	if (item->file != file)
+		return false;
+	return file || dep_owner_is_caller(item) || dep_owner_is_gone(item);
+}
+
+/**
+ * dep_interest_resolve_among() - find an item among all of its number
+ * @inst: the instance
+ * @file: the file that the number names, or NULL if it names none
+ * @fd: the number, in the files of the caller
+ *
+ * Items of the caller that have another file are stale, since its number names
+ * that file no more: they go.  Those of other processes are left alone: these
+ * may name the file in their tables.
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: the item of the file, or NULL.
+ */
+noinline struct dep_item *
+dep_interest_resolve_among(struct dep_instance *inst, const struct file *file,
+			   int fd)
+{
+	struct dep_item *item, *stale, *found;
+
+	do {
+		stale = NULL;
+		found = NULL;
+		spin_lock_irq(&inst->lock);
+		item = dep_fdmap_find(&inst->interest, fd);
+		for (; item; item = dep_item_peer(item)) {
+			if (item_is_of(item, file))
+				found = item;
+			else if (dep_owner_is_caller(item))
+				stale = item;
+		}
+		if (stale) {
+			trace_devepoll_close(stale);
+			inst->stats.closes++;
+			dep_item_unhook(stale);
+		} else if (found) {
+			dep_owner_adopt(found);
+		}
+		spin_unlock_irq(&inst->lock);
+		if (stale)
+			dep_item_drop(stale, true);
+	} while (stale);
+	dep_owner_provide(inst);
+	return found;
+}
+
+/**
+ * dep_interest_query() - is an fd in the set?
+ * @inst: the instance
+ * @fd: the number, interpreted as by dep_interest_remove()
+ * @events: out: the events asked for
+ * @data: out: the user data
+ *
+ * Context: process; the instance is not locked.
+ * Return: true if it is.
+ */
+bool dep_interest_query(struct dep_instance *inst, int fd, u16 *events,
+			u64 *data)
+{
+	struct dep_item *item;
+
+	spin_lock_irq(&inst->lock);
+	item = dep_owner_claim(dep_fdmap_find(&inst->interest, fd));
+	if (item) {
+		*events = item->events;
+		*data = item->data;
+	}
+	spin_unlock_irq(&inst->lock);
+	return item;
 }

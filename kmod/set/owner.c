@@ -22,7 +22,6 @@
 
 #include "core/item.h"
 #include "core/limits.h"
-#include "core/owners.h"
 #include "set/owner.h"
 
 static bool owner_is_this_process(const struct dep_item *item)

@@ -14,7 +14,6 @@
 
 #include "core/instance.h"
 #include "core/item.h"
-#include "core/owners.h"
 
 /**
  * dep_owner_names() - does the number of an item name its file in this table?

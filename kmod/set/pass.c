@@ -6,7 +6,8 @@
  * files, hands out what is ready (results.c) and puts level-triggered items
  * back at the tail.  It marks each item that it takes with its number.  So it
  * ends when it meets an item that it has marked, and items that did not fit
- * come first the next time.
+ * come first the next time.  It takes without polling trusted, closed and stale
+ * items, and numbers of /dev/poll that name no file.
  */
 #include <linux/fdtable.h>
 #include <linux/poll.h>
@@ -19,10 +20,13 @@
 #include "core/fput.h"
 #include "core/has.h"
 #include "core/holds.h"
+#include "core/host.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "files/exclusive.h"
+#include "core/trace.h"
+#include "files/wakeup.h"
+#include "set/interest.h"
 #include "set/last.h"
 #include "set/owner.h"
 #include "set/pass.h"
@@ -43,6 +47,132 @@ static __always_inline void pass_tell(struct dep_pass *pass,
 	pass->found++;
 	if (item->mode & DEP_MODE_ONESHOT)
 		WRITE_ONCE(item->events, 0);
+}
+
+/* An item goes back to the tail of the list, or to its head if this comes again. */
+static noinline void pass_put_back(struct dep_pass *pass, struct dep_item *item)
+{
+	struct dep_instance *inst = pass->inst;
+
+	dep_item_list(item);
+	if (!pass->err)
+		return;
+	item->pass = 0;
+	list_move(&item->ready, &inst->ready);
+}
+
+/*
+ * Fills in an item whose file is not polled: @stale if the number does not name
+ * the file any more.  Returns false if there is no event, so that its place is
+ * free.
+ */
+static noinline bool pass_take_other(struct dep_pass *pass,
+				     struct dep_item *item,
+				     struct dep_ask *ask, bool stale)
+{
+	struct dep_results *results = pass->results;
+
+	if (item->mode & DEP_MODE_STAY) {
+		ask->kind = ASK_NVAL;
+		ask->revents = (__force u16)EPOLLNVAL;
+		return true;
+	}
+	if (item->mode & DEP_MODE_CLOSED) {
+		/* It is on the list of who may have an event of it. */
+		if (pass->inst->readers && dep_reader_holds(item))
+			return false;
+		ask->kind = ASK_CLOSED;
+		ask->revents = DEVEPOLL_CLOSED;
+		return true;
+	}
+	if (stale) {
+		trace_devepoll_close(item);
+		pass->inst->stats.closes++;
+		dep_item_unhook(item);
+		ask->kind = ASK_STALE;
+		/* It comes again when it is closed. */
+		ask->revents = 0;
+		return true;
+	}
+	if (!ask->revents)
+		return false;
+	if (results && item->mode & DEP_MODE_ONESHOT)
+		WRITE_ONCE(item->events, 0);
+	item->chosen = 0;
+	ask->kind = ASK_TOLD;
+	return true;
+}
+
+/*
+ * The same for a one-shot item that an event has disabled, which was in the ring,
+ * from where the pass has it: it must not be lost, even if it is over.
+ */
+static noinline bool pass_take_spent(struct dep_pass *pass,
+				     struct dep_item *item,
+				     struct dep_ask *ask)
+{
+	if (item->mode & DEP_MODE_HELD && pass->results)
+		dep_reader_take(item);
+	*ask = (struct dep_ask) {
+		.item = item,
+		.data = item->data,
+		.fd = item->fd,
+		.kind = ASK_TOLD,
+		.revents = item->revents,
+		.chosen = item->chosen,
+	};
+	item->revents = 0;
+	item->chosen = 0;
+	return ask->revents;
+}
+
+/* Decides about such an item, which may have gone with its file. */
+static noinline void pass_settle_other(struct dep_pass *pass,
+				       const struct dep_ask *ask)
+{
+	struct dep_instance *inst = pass->inst;
+	struct dep_item *item = ask->item;
+
+	switch (ask->kind) {
+	case ASK_NVAL:
+		/* M is held, so nobody has removed it. */
+		if (ask->sent)
+			dep_item_list(item);
+		else
+			pass_put_back(pass, item);
+		break;
+	case ASK_TOLD:
+		if (ask->sent || !dep_item_is_open(inst, item, ask->fd))
+			break;
+		WRITE_ONCE(item->events, ask->events);
+		item->revents |= ask->revents;
+		item->chosen |= ask->chosen;
+		pass_put_back(pass, item);
+		break;
+	case ASK_CLOSED:
+		if (!ask->sent)
+			pass_put_back(pass, item);
+		break;
+	}
+}
+
+/* Frees an item that has left the set and that the pass owns; L is not held. */
+static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
+{
+	struct dep_item *item = ask->item;
+	bool tell;
+
+	if (ask->kind == ASK_CLOSED) {
+		if (ask->sent)
+			dep_item_discard(item);
+		return;
+	}
+	tell = !ask->sent && item->mode & DEP_MODE_TELL_CLOSED;
+	if (tell) {
+		item->pass = 0;
+		pass->over = false;
+	}
+	dep_item_drop(item, tell);
 }
 
 /*
@@ -79,7 +209,7 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 		dep_owner_misses(item, named, pass->removes, pass->adopts);
 	if (unlikely(mode & DEP_MODE_RING) && !item->events && !stale &&
 	    !(mode & DEP_MODE_CLOSED))
-		return dep_pass_take_spent(pass, item, ask);
+		return pass_take_spent(pass, item, ask);
 	if (!stale &&
 	    (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED | DEP_MODE_HELD)) ==
 	    DEP_MODE_TRUST && !item->must_poll && pass->results &&
@@ -109,7 +239,7 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 		if (stale || mode & DEP_MODE_CLOSED ||
 		    (mode & DEP_MODE_TRUST && !item->must_poll)) {
 			item->revents = 0;
-			return dep_pass_take_other(pass, item, ask, stale);
+			return pass_take_other(pass, item, ask, stale);
 		}
 	}
 	item->revents = 0;
@@ -268,7 +398,7 @@ static __always_inline void pass_settle_answer(struct dep_pass *pass,
 		item->chosen |= ask->chosen;
 		/* Polling may have consumed it: pass_believes(). */
 		item->revents |= ask->revents;
-		dep_pass_put_back(pass, item);
+		pass_put_back(pass, item);
 	} else if (item->mode & DEP_MODE_ONESHOT) {
 		dep_item_disable(item);
 	} else if (!(item->mode & DEP_MODE_EDGE)) {
@@ -338,7 +468,7 @@ static bool pass_settle(struct dep_pass *pass)
 			continue;
 		}
 		if (ask->kind != ASK_TOLD || !ask->sent)
-			dep_pass_settle_other(pass, ask);
+			pass_settle_other(pass, ask);
 		drop |= dep_ask_is_owned(ask);
 	}
 	return drop;
@@ -353,7 +483,7 @@ static noinline void pass_clean(struct dep_pass *pass)
 	spin_unlock_irq(&pass->inst->lock);
 	for (i = 0; i < pass->nr; i++) {
 		if (dep_ask_is_owned(&pass->asks[i]))
-			dep_pass_drop(pass, &pass->asks[i]);
+			pass_drop(pass, &pass->asks[i]);
 	}
 	spin_lock_irq(&pass->inst->lock);
 }

@@ -5,8 +5,8 @@
 
 #include <linux/types.h>
 
-#include "core/ask.h"
 #include "core/instance.h"
+#include "set/ask.h"
 
 /**
  * dep_pass_init() - initialize a pass that has no number and no results yet
@@ -32,12 +32,5 @@ static inline void dep_pass_init(struct dep_pass *pass,
 }
 
 void dep_pass_run(struct dep_pass *pass, u32 enough);
-void dep_pass_put_back(struct dep_pass *pass, struct dep_item *item);
-bool dep_pass_take_other(struct dep_pass *pass, struct dep_item *item,
-			 struct dep_ask *ask, bool stale);
-bool dep_pass_take_spent(struct dep_pass *pass, struct dep_item *item,
-			 struct dep_ask *ask);
-void dep_pass_settle_other(struct dep_pass *pass, const struct dep_ask *ask);
-void dep_pass_drop(struct dep_pass *pass, struct dep_ask *ask);
 
 #endif /* DEVEPOLL_PASS_H */

@@ -8,7 +8,7 @@
 
 #include <linux/devepoll.h>
 
-#include "core/ask.h"
+#include "set/ask.h"
 #include "set/results.h"
 
 static void mark_sent(struct dep_pass *pass, struct dep_ask *ask)

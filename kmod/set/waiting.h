@@ -6,6 +6,8 @@
 #include <linux/ktime.h>
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/signal.h>
 #include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
 
@@ -92,5 +94,40 @@ bool dep_waiting_sleep(const struct dep_waiting *waiting,
 		       const struct dep_waiter *waiter, bool blocked);
 void dep_waiting_pass(struct dep_instance *inst);
 void dep_waiting_wake_all(struct dep_instance *inst);
+
+/* Waiting for events and taking them, in one call. */
+
+int dep_collect_try(struct dep_results *results, struct dep_instance *inst,
+		    u32 min, u32 *seen);
+int dep_collect_rest(struct dep_results *results, struct dep_instance *inst);
+int dep_collect_wait(struct dep_waiting *waiting, struct dep_instance *inst,
+		     struct dep_results *results);
+int dep_collect_next(struct dep_waiting *waiting, struct dep_instance *inst,
+		     struct dep_results *results, u32 seen);
+
+/* A signal mask that is in force while a call waits. */
+
+/**
+ * dep_sigmask_begin() - set a signal mask for the call
+ * @set: the mask; signals that can't be blocked are taken out of it
+ */
+static inline void dep_sigmask_begin(sigset_t *set)
+{
+	sigdelsetmask(set, sigmask(SIGKILL) | sigmask(SIGSTOP));
+	sigprocmask(SIG_SETMASK, set, &current->saved_sigmask);
+	set_restore_sigmask();
+}
+
+/**
+ * dep_sigmask_end() - restore the old mask
+ * @ret: what the call returns
+ *
+ * After EINTR the kernel restores it once the signal's handler was called.
+ */
+static inline void dep_sigmask_end(int ret)
+{
+	if (ret != -EINTR && test_and_clear_restore_sigmask())
+		sigprocmask(SIG_SETMASK, &current->saved_sigmask, NULL);
+}
 
 #endif /* DEVEPOLL_WAITING_H */

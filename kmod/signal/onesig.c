@@ -24,7 +24,7 @@
 
 #include <linux/devepoll.h>
 
-#include "core/face.h"
+#include "core/interface.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/pending.h"
@@ -36,7 +36,6 @@
 #include "files/filekind.h"
 #include "set/ready.h"
 #include "signal/person_queue.h"
-#include "signal/recipient.h"
 #include "signal/siginfo.h"
 
 static_assert(sizeof(struct devepoll_signal) == 8);
@@ -371,7 +370,7 @@ static const char *onesig_describe(const struct dep_instance *inst)
 	return READ_ONCE(inst->onesig) ? "signal" : NULL;
 }
 
-DEP_FACE_TABLE(signal) = {
+DEP_INTERFACE_TABLE(signal) = {
 	.name = "signal",
 	.features = DEVEPOLL_FEATURE_SIGNAL,
 	.init = dep_siginfo_cache_init,

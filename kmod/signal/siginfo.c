@@ -7,18 +7,248 @@
  * signal and fails at RLIMIT_SIGPENDING.  Here each item has one entry, made
  * like those of POSIX timers: a task that takes such an entry from a queue
  * unlinks it, copies it and leaves it to its owner.
+ *
+ * All sets that send the same signal to the same process or thread share a
+ * recipient.
  */
+#include <linux/cred.h>
 #include <linux/err.h>
+#include <linux/hashtable.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/signal.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
 
 #include "core/limits.h"
-#include "signal/recipient.h"
 #include "signal/siginfo.h"
+
+/* Innermost, with interrupts off: an interrupt may drop the last reference. */
+static DEFINE_SPINLOCK(recipients_lock);
+static DEFINE_HASHTABLE(recipients, 10);
+
+/* The bucket for a thread or a process, and a signal. */
+static struct hlist_head *recipients_of(const struct dep_recipient *to)
+{
+	unsigned long who = to->thread ? (unsigned long)to->thread :
+					 (unsigned long)to->process;
+
+	return &recipients[hash_long(who + to->signo, HASH_BITS(recipients))];
+}
+
+static struct dep_recipient *recipient_find(const struct dep_recipient *like)
+{
+	struct dep_recipient *to;
+
+	lockdep_assert_held(&recipients_lock);
+	hlist_for_each_entry(to, recipients_of(like), node) {
+		if (to->thread == like->thread &&
+		    to->process == like->process && to->signo == like->signo)
+			return to;
+	}
+	return NULL;
+}
+
+static void recipient_free(struct dep_recipient *to)
+{
+	if (to->thread)
+		put_task_struct(to->thread);
+	put_pid(to->process);
+	kfree(to);
+}
+
+/**
+ * dep_recipient_get() - make the caller a recipient
+ * @signo: the signal
+ * @thread: the signal goes to the calling thread; otherwise to its process
+ *
+ * Context: process; may sleep for memory.
+ * Return: the recipient, with a reference for the caller, or NULL without
+ * memory.
+ */
+struct dep_recipient *dep_recipient_get(int signo, bool thread)
+{
+	struct dep_recipient *to, *old;
+
+	to = kmalloc(sizeof(*to), GFP_KERNEL_ACCOUNT);
+	if (!to)
+		return NULL;
+	refcount_set(&to->refs, 1);
+	to->signo = signo;
+	to->thread = thread ? get_task_struct(current) : NULL;
+	to->process = thread ? NULL : get_pid(task_tgid(current));
+	INIT_LIST_HEAD(&to->queued);
+
+	spin_lock_irq(&recipients_lock);
+	old = recipient_find(to);
+	if (old)
+		refcount_inc(&old->refs);
+	else
+		hlist_add_head(&to->node, recipients_of(to));
+	spin_unlock_irq(&recipients_lock);
+	if (!old)
+		return to;
+	recipient_free(to);
+	return old;
+}
+
+/**
+ * dep_recipient_put() - drop a reference on a recipient
+ * @to: the recipient
+ *
+ * Context: any.
+ */
+void dep_recipient_put(struct dep_recipient *to)
+{
+	unsigned long flags;
+	bool last;
+
+	if (refcount_dec_not_one(&to->refs))
+		return;
+	/* Not found any more once it has no reference. */
+	spin_lock_irqsave(&recipients_lock, flags);
+	last = refcount_dec_and_test(&to->refs);
+	if (last)
+		hlist_del(&to->node);
+	spin_unlock_irqrestore(&recipients_lock, flags);
+	if (last)
+		recipient_free(to);
+}
+
+/*
+ * The thread, or one through which the process is reached; NULL if the process
+ * has gone.  Called under rcu_read_lock.
+ */
+static struct task_struct *recipient_task(const struct dep_recipient *to)
+{
+	return to->thread ?: pid_task(to->process, PIDTYPE_TGID);
+}
+
+/* A thread that exits takes no signal any more. */
+static bool recipient_is_exiting(const struct dep_recipient *to,
+				 const struct task_struct *task)
+{
+	return to->thread && task->flags & PF_EXITING;
+}
+
+/*
+ * May the owner of the queue be emptying it, so that it must not be touched?  S
+ * is held.  Since 7.2 a thread that exits takes its queue apart without S, soon
+ * after it has set PF_EXITING.  In the kernels before, a thread that has ended
+ * keeps its queue until it is reaped; then it has no sighand.
+ */
+static bool recipient_is_emptying(const struct dep_recipient *to,
+				  const struct task_struct *task)
+{
+	if (!recipient_is_exiting(to, task))
+		return false;
+	/* Pairs with the full barriers of exit_mm(), which comes between. */
+	return !smp_load_acquire(&task->exit_state);
+}
+
+/* S is held, which keeps the sighand. */
+static struct sighand_struct *task_sighand(struct task_struct *task)
+{
+	struct sighand_struct *sighand = rcu_dereference_raw(task->sighand);
+
+	lockdep_assert_held(&sighand->siglock);
+	return sighand;
+}
+
+/* The queue of signals; S is held. */
+static struct sigpending *recipient_queue(const struct dep_recipient *to,
+					  struct task_struct *task)
+{
+	return to->thread ? &task->pending : &task->signal->shared_pending;
+}
+
+/* The rule of F_SETSIG: the program may run as another user by now. */
+static bool task_allows(struct task_struct *task, struct dep_sender from)
+{
+	const struct cred *cred = __task_cred(task);
+
+	return uid_eq(from.euid, GLOBAL_ROOT_UID) ||
+	       uid_eq(from.euid, cred->suid) || uid_eq(from.euid, cred->uid) ||
+	       uid_eq(from.uid, cred->suid) || uid_eq(from.uid, cred->uid);
+}
+
+/* The rule by which the kernel drops a signal that can be ignored. */
+static bool task_ignores(struct task_struct *task, int signo)
+{
+	struct k_sigaction *action = &task_sighand(task)->action[signo - 1];
+	__sighandler_t handler = action->sa.sa_handler;
+
+	return (handler == SIG_IGN ||
+		(handler == SIG_DFL &&
+		 (sig_kernel_ignore(signo) ||
+		  task->signal->flags & SIGNAL_UNKILLABLE))) &&
+	       !sigismember(&task->blocked, signo) &&
+	       !sigismember(&task->real_blocked, signo) && !task->ptrace;
+}
+
+/*
+ * May it be sent the signal, and does it want it?  Not if it is exiting, ignores
+ * the signal, or runs as another user.  S is held.
+ */
+static bool recipient_takes(const struct dep_recipient *to,
+			    struct task_struct *task, struct dep_sender from)
+{
+	return !recipient_is_exiting(to, task) &&
+	       !(task->signal->flags & SIGNAL_GROUP_EXIT) &&
+	       !task_ignores(task, to->signo) && task_allows(task, from);
+}
+
+/* Would the task take the signal off the queue once it is woken? */
+static bool task_wants(struct task_struct *task, int signo)
+{
+	return !sigismember(&task->blocked, signo) &&
+	       !(task->flags & PF_EXITING) &&
+	       !task_is_stopped_or_traced(task) && !task_sigpending(task);
+}
+
+static void task_notify(struct task_struct *task)
+{
+	struct wait_queue_entry entry = { .private = task };
+
+	set_tsk_thread_flag(task, TIF_SIGPENDING);
+	/*
+	 * Only from sleeps that a signal may interrupt.  wake_up_state() would
+	 * do it, but modules can't call it.
+	 */
+	if (!default_wake_function(&entry, TASK_INTERRUPTIBLE, 0, NULL))
+		kick_process(task);
+}
+
+/*
+ * Wakes a thread for a signal that was queued; S is held.  A thread that has a
+ * signal to handle already is not woken again: it looks at all signals before it
+ * returns to user space or sleeps.
+ */
+static void recipient_notify(const struct dep_recipient *to,
+			     struct task_struct *task)
+{
+	struct task_struct *thread;
+
+	wake_up(&task_sighand(task)->signalfd_wqh);
+	if (task_wants(task, to->signo)) {
+		task_notify(task);
+		return;
+	}
+	if (to->thread)
+		return;
+	list_for_each_entry_rcu(thread, &task->signal->thread_head,
+				thread_node) {
+		if (task_wants(thread, to->signo)) {
+			task_notify(thread);
+			return;
+		}
+	}
+}
 
 static struct kmem_cache *siginfo_cache;
 
@@ -71,7 +301,7 @@ static bool siginfo_apply(struct dep_siginfo *info, u16 events,
 	unsigned long flags;
 
 	rcu_read_lock();
-	while (!locked && (task = dep_recipient_task(to))) {
+	while (!locked && (task = recipient_task(to))) {
 		sighand = rcu_dereference(task->sighand);
 		if (!sighand) {
 			/*
@@ -138,7 +368,7 @@ static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 	struct sigpending *pending;
 	bool idle;
 
-	if (info->retired || !dep_recipient_takes(to, task, info->from))
+	if (info->retired || !recipient_takes(to, task, info->from))
 		return false;
 	idle = list_empty(&queue->list);
 	if (idle) {
@@ -151,14 +381,14 @@ static bool siginfo_queue(struct dep_siginfo *info, struct task_struct *task,
 	if (!idle)
 		return false;
 
-	pending = dep_recipient_queue(to, task);
+	pending = recipient_queue(to, task);
 	dep_sigqueue_enter(&info->entry);
 	list_add_tail(&queue->list, &pending->list);
 	/* Two for each one added: the taken ones never pile up in the list. */
 	siginfo_forget_taken(to, 2);
 	list_move_tail(&info->peer, &to->queued);
 	sigaddset(&pending->signal, to->signo);
-	dep_recipient_notify(to, task);
+	recipient_notify(to, task);
 	return true;
 }
 
@@ -191,7 +421,7 @@ static bool siginfo_has_other_peer(int signo, const struct sigpending *pending)
 static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 			    u16 events)
 {
-	struct sigpending *pending = dep_recipient_queue(info->to, task);
+	struct sigpending *pending = recipient_queue(info->to, task);
 	struct sigqueue *queue = &info->entry.queue;
 	int signo = info->to->signo;
 
@@ -200,7 +430,7 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 	list_del_init(&info->peer);
 	/* The kernel removes it from the queue; see siginfo_free_rcu(). */
 	if (DEP_SIGQUEUE_IS_COUNTED &&
-	    dep_recipient_is_emptying(info->to, task))
+	    recipient_is_emptying(info->to, task))
 		return false;
 	if (list_empty(&queue->list))
 		return false;

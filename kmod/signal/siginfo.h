@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Siginfos of our own: one for each watched file, at most once in the
- * recipient's queue.
+ * Siginfos of our own: one for each watched file, at most once in the queue of
+ * its recipient.
  */
 #ifndef DEVEPOLL_SIGINFO_H
 #define DEVEPOLL_SIGINFO_H
@@ -10,11 +10,48 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 #include "core/compat.h"
 #include "core/item.h"
 #include "core/person.h"
-#include "signal/recipient.h"
+
+struct pid;
+struct sigpending;
+struct task_struct;
+
+/**
+ * struct dep_recipient - a process or a thread, and the signal that it gets
+ * @refs: one for each set that signals it, whoever made the set, and for each
+ *	siginfo of these
+ * @node: under the lock of siginfo.c: in its table
+ * @signo: const: the signal
+ * @thread: const: the thread, or NULL if it is the process
+ * @process: const: the process, or NULL
+ * @queued: S: siginfos that were queued; most of those that have been taken
+ *	since come first
+ */
+struct dep_recipient {
+	refcount_t refs;
+	struct hlist_node node;
+	int signo;
+	struct task_struct *thread;
+	struct pid *process;
+	struct list_head queued;
+};
+
+/**
+ * struct dep_sender - the user who asked for signals
+ * @uid: the real one
+ * @euid: the effective one
+ */
+struct dep_sender {
+	kuid_t uid;
+	kuid_t euid;
+};
+
+struct dep_recipient *dep_recipient_get(int signo, bool thread);
+void dep_recipient_put(struct dep_recipient *to);
 
 /**
  * struct dep_siginfo - the siginfo of one item

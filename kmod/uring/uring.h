@@ -87,8 +87,6 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 int dep_uring_cancel(struct io_uring_cmd *cmd, unsigned int flags);
 void dep_uring_enter(struct dep_uring_wait *wait);
 void dep_uring_leave(struct dep_uring_wait *wait);
-long dep_uring_cancel_ioctl(struct dep_instance *inst, unsigned int cmd,
-			    unsigned long arg);
 int dep_uring_take(struct dep_uring_wait *wait);
 
 #ifdef DEP_HAVE_URING_MULTISHOT

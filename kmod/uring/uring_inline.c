@@ -8,7 +8,6 @@
 #include "core/compat.h"
 #include "epoll/bind.h"
 #include "epoll/extended.h"
-#include "set/collect.h"
 #include "set/waiting.h"
 #include "uring/uring.h"
 

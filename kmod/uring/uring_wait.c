@@ -6,7 +6,7 @@
  * turn comes, the relay passes it to the task of the ring, which takes the
  * events, or queues the wait again.  Whoever takes it off the instance's lists
  * under L owns it: the relay, which hands it to the task; DEVEPOLL_CANCEL
- * (uring_cookie.c), which does the same; or the cancellation by the ring.  The
+ * (uring.c), which does the same; or the cancellation by the ring.  The
  * command has a reference on the set, so the instance stays.
  */
 #include <linux/fs.h>
@@ -22,7 +22,6 @@
 #include "core/limits.h"
 #include "core/waiter.h"
 #include "epoll/extended.h"
-#include "set/collect.h"
 #include "set/waiting.h"
 #include "uring/uring.h"
 

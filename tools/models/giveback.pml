@@ -180,7 +180,7 @@ inline try(k)
 	fi
 }
 
-/* dep_ring_put(), with the lock held; what finds no slot is listed */
+/* ring_put_item(), with the lock held; what finds no slot is listed */
 inline post(k)
 {
 	done = 0;
@@ -379,7 +379,7 @@ inline pass()
 
 /*
  * DEVEPOLL_RING_WAIT with DEVEPOLL_WAIT_SPARE, by which a consumer comes back:
- * ring_come_back() and dep_wait_for_ring().  Who spins has a timeout of 0.
+ * ring_come_back() and wait_for_ring().  Who spins has a timeout of 0.
  */
 inline ring_wait()
 {

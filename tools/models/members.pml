@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * How a wake function finds the only item of a watch without its lock:
- * kmod/files/members.h and wakeup.c.  Banner of kmod/core/instance.h, Handshakes
+ * kmod/files/bucket.h and wakeup.c.  Banner of kmod/core/instance.h, Handshakes
  * with the outside.
  *
  * Item 0 is alone on a watch.  Items 1 and 2 join and poll the file; item 0 leaves

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * How an add sees without the bucket's lock that the watch is in the wait queue
- * already: kmod/files/waitqueue.c and attach.c.  Banner of kmod/core/instance.h,
+ * already: kmod/files/waitqueue.c and table.c.  Banner of kmod/core/instance.h,
  * Handshakes with the outside.
  *
  * Item 2 is on a watch that is in the table, but in no wait queue yet, or no

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How items of one file end: kmod/files/table.c, attach.c, waitqueue.c and
+ * How items of one file end: kmod/files/table.c, waitqueue.c and
  * wakeup.c, kmod/core/item.c and host.c, and kmod/set/interest.c.  Banner of kmod/core/instance.h,
  * Removal paths.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The exchange of the ring: kmod/ring/ring.c and kmod/ring/ringwait.c on the
+ * The exchange of the ring: kmod/ring/ring.c and kmod/ring/ring_ioctl.c on the
  * one side, consumers as linux/devepoll.h describes them on the other.
  *
  * Each access to memory that both sides use is a step, between which the others

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The early return of the wake function: dep_watch_may_return() in
- * kmod/files/early.h.  Banner of kmod/core/instance.h, Handshakes with the outside.
+ * The early return of the wake function: watch_may_return() in
+ * kmod/files/wakeup.c.  Banner of kmod/core/instance.h, Handshakes with the outside.
  *
  * A file has kinds of data, as bits.  Its wake-ups post them to a page set; the
  * program takes the page set, by a request, and then reads the data of the
@@ -22,7 +22,7 @@
  *  3	a change polls the file before it asks for more: no smp_mb() in
  *	interest_change()
  *  4	the pending bits are read before the page set: no smp_rmb() in
- *	dep_watch_may_return()
+ *	watch_may_return()
  *  5	a post writes the page set before the pending bits: no smp_wmb() in
  *	pages_post()
  *  6	a poller is not looked for
@@ -80,7 +80,7 @@ inline post(k)
 
 inline look()
 {
-	/* dep_watch_may_return(); what has not been read yet makes it go on. */
+	/* watch_may_return(); what has not been read yet makes it go on. */
 	wanted = events & k;
 #if FAULT == 4
 	had = pending;

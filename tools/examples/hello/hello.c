@@ -8,7 +8,7 @@
 
 #include <linux/devepoll.h>
 
-#include "core/face.h"
+#include "core/interface.h"
 #include "core/instance.h"
 #include "core/pending.h"
 
@@ -29,7 +29,7 @@ static long hello_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return arg ? -EINVAL : dep_instance_nr_items(inst);
 }
 
-DEP_FACE_TABLE(hello) = {
+DEP_INTERFACE_TABLE(hello) = {
 	.name = "hello",
 	.mode = hello_mode,
 	.ioctl = hello_ioctl,

@@ -4,8 +4,8 @@
  * does.  The core names none of them, but for has.h; Kbuild lists those of a
  * build, and the parameter "interfaces" those that may be used.
  */
-#ifndef DEVEPOLL_FACE_H
-#define DEVEPOLL_FACE_H
+#ifndef DEVEPOLL_INTERFACE_H
+#define DEVEPOLL_INTERFACE_H
 
 #include <linux/cache.h>
 #include <linux/fs.h>
@@ -13,13 +13,13 @@
 #include <linux/types.h>
 
 /* Room for the names of all interfaces, bytes. */
-#define DEP_FACE_NAMES	64
+#define DEP_INTERFACE_NAMES	64
 
 struct dep_instance;
 struct io_uring_cmd;
 
 /**
- * struct dep_face - an interface that a build can leave out
+ * struct dep_interface - an interface that a build can leave out
  * @name: how Kbuild and the parameter call it
  * @features: its bits of DEVEPOLL_FEATURES
  * @refused: the parameter does not name it: nobody can use it
@@ -30,8 +30,8 @@ struct io_uring_cmd;
  *	one of this interface
  * @ioctl: makes a request of /dev/epoll; -ENOTTY if it is not one of this
  *	interface.  NULL if there is none
- * @write: write(2) on /dev/epoll, or NULL; that of the last interface that has it
- *	is called
+ * @write: write(2) on /dev/epoll, or NULL; that of the last interface that has
+ *	it is called
  * @uring_cmd: a command of an io_uring on /dev/epoll, or NULL
  * @mmap: maps memory of /dev/epoll; -ENODEV if the offset is not one of this
  *	interface.  NULL if there is none
@@ -44,7 +44,7 @@ struct io_uring_cmd;
  * @node: a node of its own, or NULL.  Its opens are sets; what ends, polls and
  *	describes a set is added to its operations
  */
-struct dep_face {
+struct dep_interface {
 	const char *name;
 	u64 features;
 	bool refused;
@@ -63,25 +63,26 @@ struct dep_face {
 };
 
 /* Begins the definition of an interface's table. */
-#define DEP_FACE_TABLE(name)						\
-	extern struct dep_face dep_##name##_face;			\
-	struct dep_face dep_##name##_face __ro_after_init
+#define DEP_INTERFACE_TABLE(name)					\
+	extern struct dep_interface dep_##name##_interface;		\
+	struct dep_interface dep_##name##_interface __ro_after_init
 
 /* Those of this build that are not refused, up to a NULL. */
-extern struct dep_face *dep_faces[];
+extern struct dep_interface *dep_interfaces[];
 
 /**
- * dep_face_for_each() - all interfaces that may be used
- * @face: struct dep_face *
+ * dep_interface_for_each() - all interfaces that may be used
+ * @iface: struct dep_interface *
  *
  * They are fixed when the module is loaded.
  */
-#define dep_face_for_each(face)						\
-	for (struct dep_face **_at = dep_faces; ((face) = *_at); _at++)
+#define dep_interface_for_each(iface)					\
+	for (struct dep_interface **_at = dep_interfaces;		\
+	     ((iface) = *_at); _at++)
 
-int __init dep_face_choose(const char *names);
-int __init dep_face_init(void);
-void dep_face_exit(void);
-void __init dep_face_names(char *names, size_t size);
+int __init dep_interface_choose(const char *names);
+int __init dep_interface_init(void);
+void dep_interface_exit(void);
+void __init dep_interface_names(char *names, size_t size);
 
-#endif /* DEVEPOLL_FACE_H */
+#endif /* DEVEPOLL_INTERFACE_H */
