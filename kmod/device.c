@@ -18,9 +18,9 @@
 
 #include "classic/classic.h"
 #include "core/compat.h"
-#include "core/interface.h"
 #include "core/has.h"
 #include "core/instance.h"
+#include "core/interface.h"
 #include "core/nest.h"
 #include "core/readers.h"
 #include "core/relay.h"
@@ -96,11 +96,12 @@ static int __init minor_pick(int wanted, size_t *held)
 }
 
 /*
- * Registers a node, if possible with the minor it wants, and stores the one that
- * it gets.  Up to Linux 6.1 dynamic misc minors count down from 127.  A driver
- * that registers one of them statically makes every later dynamic request fail
- * once it is that minor's turn.  So this asks for a dynamic one there, and for
- * the number itself only if dynamic minors lie elsewhere.
+ * Registers a node, if possible with the minor it wants, and stores the one
+ * that it gets.  Up to Linux 6.1 dynamic misc minors count down from 127.  A
+ * driver that registers one of them statically makes every later dynamic
+ * request fail once it is that minor's turn.  So this asks for a dynamic one
+ * there, and for the number itself only if dynamic minors lie elsewhere.
+ * Returns 0, or an error of misc_register().
  */
 static int __init minor_register(struct miscdevice *node)
 {
@@ -225,7 +226,7 @@ static int device_flush(struct file *file, fl_owner_t files)
 
 /* The requests of the other interfaces. */
 static long device_ioctl_interface(struct file *file, unsigned int cmd,
-			      unsigned long arg)
+				   unsigned long arg)
 {
 	struct dep_interface *iface;
 	long ret = -ENOTTY;
@@ -325,9 +326,9 @@ static poll_queue_proc device_poll_proc __ro_after_init;
 
 /*
  * Is this a wait of the calling thread: poll(2), select(2), or a wait on a set
- * of epoll around this one?  These queue by that function, or not at all if they
- * need not sleep.  A command of an io_uring does not queue, either, and may poll
- * at any moment in the thread that made it.
+ * of epoll around this one?  These queue by that function, or not at all if
+ * they need not sleep.  A command of an io_uring does not queue, either, and
+ * may poll at any moment in the thread that made it.
  */
 static bool device_poll_is_wait(const poll_table *table)
 {

@@ -10,10 +10,10 @@
 #include <linux/rcupdate.h>
 
 #include "core/compat.h"
-#include "core/interface.h"
 #include "core/fput.h"
 #include "core/host.h"
 #include "core/instance.h"
+#include "core/interface.h"
 #include "core/limits.h"
 #include "core/nest.h"
 #include "core/relay.h"

@@ -6,6 +6,8 @@
  * Turns
  * =====
  *
+ * A page set that another thread still reads is never handed out.
+ *
  * The events of a turn are handed out together, and the memory in which they
  * stand may be filled again only at the next turn.  A call that begins after
  * events were handed out shows that the program is done with them.  A call that
@@ -29,8 +31,8 @@
 #include "classic/turn.h"
 #include "core/compat.h"
 #include "core/events.h"
-#include "core/interface.h"
 #include "core/instance.h"
+#include "core/interface.h"
 #include "core/limits.h"
 #include "core/nest.h"
 #include "core/waiter.h"
@@ -39,6 +41,7 @@
 #include "set/control.h"
 #include "set/interest.h"
 #include "set/ready.h"
+#include "set/waiting.h"
 
 /*
  * Does the reader still run the program that it ran?  A thread that ends loses

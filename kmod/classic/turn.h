@@ -10,7 +10,6 @@
 
 #include "core/instance.h"
 #include "set/ready.h"
-#include "set/waiting.h"
 
 /**
  * dep_turn_may_take() - is the memory of the turn before free?

@@ -41,8 +41,7 @@
  * A set without such fds has no readers, and its waits test nothing
  * for their sake: dep_instance.plain takes the place of .settled there.
  *
- * tools/models/reader.pml is the model of this, and giveback.pml of slot
- * arrays.
+ * tools/models/reader.pml is the model of this, and giveback.pml of slot sets.
  */
 #include <linux/nospec.h>
 #include <linux/pid.h>

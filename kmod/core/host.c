@@ -58,7 +58,7 @@ static u32 host_ahead(const struct dep_instance *inst)
 {
 	u32 nr = dep_instance_nr_items(inst);
 
-	return clamp_t(u32, nr / DEP_STASH_PART, 1, DEP_STASH_MOST);
+	return clamp_t(u32, nr / DEP_HOSTS_AHEAD_PART, 1, DEP_HOSTS_AHEAD_MOST);
 }
 
 /*
@@ -67,7 +67,7 @@ static u32 host_ahead(const struct dep_instance *inst)
  */
 static struct dep_item *host_fill_free(struct dep_instance *inst)
 {
-	struct dep_host *hosts[DEP_STASH_MOST] __uninitialized;
+	struct dep_host *hosts[DEP_HOSTS_AHEAD_MOST] __uninitialized;
 	u32 i, nr = host_ahead(inst);
 
 	/* If there is no memory for so many, there may be for one. */
@@ -143,7 +143,7 @@ struct dep_item *dep_host_new_lone(bool told)
 /* Frees hosts that were given back, or allocated ahead. */
 static noinline void host_free_several(struct dep_item *first)
 {
-	void *hosts[DEP_STASH_MOST] __uninitialized;
+	void *hosts[DEP_HOSTS_AHEAD_MOST] __uninitialized;
 	struct dep_item *item;
 	size_t nr = 0;
 
@@ -282,7 +282,7 @@ void dep_item_free_several(struct dep_instance *inst, struct dep_item *first)
 {
 	struct dep_item *item, *next, *hosts = NULL;
 
-	BUILD_BUG_ON(DEP_CLEAR_BATCH > DEP_STASH_MOST);
+	BUILD_BUG_ON(DEP_CLEAR_BATCH > DEP_HOSTS_AHEAD_MOST);
 	for (item = first; item; item = next) {
 		next = item->next_free;
 		item_end(item);

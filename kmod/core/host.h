@@ -117,7 +117,10 @@ void dep_host_end_watch(struct dep_watch *watch);
 int __init dep_host_cache_init(void);
 void dep_host_cache_exit(void);
 
-/* How an item is made: this stands in its callers, since each add needs it. */
+/*
+ * How an item is made and put into the interest list: this stands in the
+ * callers, since each add needs it.
+ */
 
 /* Takes the memory of an item. */
 static __always_inline struct dep_item *

@@ -423,7 +423,7 @@
  * @plain: M: @settled, and there are no @readers; read without a lock, with
  *	acquire
  * @devpoll: M, but for 0, a set of /dev/epoll, which is const: enum
- *	dep_devpoll of that iface; read without a lock
+ *	dep_devpoll of its face; read without a lock
  * @classic: M: a set of 2001, now and for ever; read without a lock
  * @onesig: M+L: what makes it a signal set, now and for ever, or NULL; read
  *	without a lock, with acquire

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Items: how they are put into the interest list and taken out of it, and how
- * the answer of a file gets into the sink; and their owners.  Read the banner of
- * instance.h first.
+ * the answer of a file gets into the sink; and their owners.  Read the banner
+ * of instance.h first.
  *
  * Each owner has an item, but for the first of the list, which is the last that
- * added one: so there is at most one more than the set has items.  Which process
- * is an owner, and when another one takes its place, is in set/owner.c.
+ * added one: so there is at most one more than the set has items.  Which
+ * process is an owner, and when another one takes its place, is in set/owner.c.
  */
 #include <linux/lockdep.h>
 #include <linux/percpu_counter.h>

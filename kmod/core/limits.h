@@ -70,8 +70,8 @@
  * Items that a set allocates at once: one in so many of those that it has, and
  * so many at most.
  */
-#define DEP_STASH_PART		4
-#define DEP_STASH_MOST		32
+#define DEP_HOSTS_AHEAD_PART	4
+#define DEP_HOSTS_AHEAD_MOST	32
 
 /* Items that a waiter polls between two holds of the instance's lock. */
 #define DEP_ASK_BATCH		16

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The relay of a processor: a queue of the sets that must wake pollers or
- * io_uring commands for an event that happened there.  service.c
- * serve it.
+ * io_uring commands for an event that happened there.  service.c serves it.
  */
 #ifndef DEVEPOLL_RELAY_H
 #define DEVEPOLL_RELAY_H

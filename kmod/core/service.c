@@ -18,6 +18,10 @@
  * waits behind all the sets of another user.  Sets in sets multiply what one
  * event costs here, so each person owes the time that was taken for them, and
  * waits while they owe too much (lane.h).
+ *
+ * The timer of a relay checks whether waiters that were woken have come,
+ * whether those who owed time have waited long enough, and whether the worker
+ * gets a processor.
  */
 #include <linux/sched.h>
 #include <linux/sched/clock.h>

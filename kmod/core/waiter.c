@@ -198,7 +198,7 @@ void dep_instance_wake(struct dep_instance *inst)
 	lockdep_assert_held(&inst->lock);
 	if (likely(!inst->nr_special)) {
 		prompt = list_first_entry_or_null(&inst->prompt.waiters,
-						struct dep_waiter, link);
+						  struct dep_waiter, link);
 		if (likely(prompt))
 			waiter_kick(inst, prompt);
 		return;

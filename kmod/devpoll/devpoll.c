@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/poll with its two faces, the Linux device of 2000 and the Solaris device:
- * the node, what a write() and the requests do in both, and how a set comes to
- * belong to one of them.
+ * /dev/poll with its two faces, the Linux device of 2000 and the Solaris
+ * device: the node, what a write() and the requests do in both, and how a set
+ * comes to belong to one of them.
  *
  * A write comes before the first request and has no number that would tell its
  * face.  Until a request tells it, an item keeps what either face would make of
  * the writes so far, and asks for the larger set of events, which is that of
  * Solaris.
  */
-#include <linux/devpoll.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/pagemap.h>
@@ -17,10 +16,12 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
+#include <linux/devpoll.h>
+
 #include "core/compat.h"
 #include "core/events.h"
-#include "core/interface.h"
 #include "core/instance.h"
+#include "core/interface.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/stats.h"
@@ -72,8 +73,8 @@ static void devpoll_settle(struct dep_instance *inst, enum dep_devpoll face)
 }
 
 /*
- * The same for a request that nothing else can refuse any more: -EBUSY if the set
- * belongs to the other face, -EINTR if the caller is being killed.
+ * The same for a request that nothing else can refuse any more: -EBUSY if the
+ * set belongs to the other face, -EINTR if the caller is being killed.
  */
 static int devpoll_choose(struct dep_instance *inst, enum dep_devpoll face)
 {

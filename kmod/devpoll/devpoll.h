@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a set is to /dev/poll, its memory for results, and its items whose file
- * was closed.
+ * What a set is to /dev/poll, its memory for results, and its items whose
+ * number is not open.
  */
 #ifndef DEVEPOLL_DEVPOLL_H
 #define DEVEPOLL_DEVPOLL_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory for the results of a set of /dev/poll: the program makes it and frees
- * it, and its mappings are counted.  And items that are in the set although their
- * number is not open, and how they leave when a set gets the Linux face.
+ * it, and its mappings are counted.  And items that are in the set although
+ * their number is not open, and how they leave when a set gets the Linux face.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>

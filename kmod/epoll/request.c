@@ -3,9 +3,9 @@
  * Which requests an open may make, and the requests that neither change the
  * interest list nor wait: they query, tune, and make further opens and sets.
  *
- * An open for writing can change the set, one for reading can wait and query it.
- * As with read(2) and write(2), a request through an open of the other mode fails
- * with EBADF.
+ * An open for writing can change the set, one for reading can wait and query
+ * it.  As with read(2) and write(2), a request through an open of the other
+ * mode fails with EBADF.
  */
 #include <linux/anon_inodes.h>
 #include <linux/atomic.h>
@@ -23,8 +23,8 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
-#include "core/interface.h"
 #include "core/instance.h"
+#include "core/interface.h"
 #include "core/limits.h"
 #include "core/nest.h"
 #include "epoll/request.h"
@@ -111,7 +111,10 @@ static u64 features_now(void)
 	return bits;
 }
 
-/* The size of the request is the room that the program has. */
+/*
+ * DEVEPOLL_FEATURES, so that a program can query instead of try.  The size of
+ * the request is the room that the program has.
+ */
 static long features_ioctl(unsigned int cmd, unsigned long arg)
 {
 	const struct devepoll_features features = {
@@ -169,9 +172,11 @@ static long busy_params_get(const struct dep_instance *inst, void __user *arg)
 }
 
 /*
- * The parameters of busy polling, with the numbers, the struct and the errors of
- * epoll's files since Linux 6.9.  More packets at once than NAPI_POLL_WEIGHT need
- * CAP_NET_ADMIN.  They do not decide which interface a set belongs to.
+ * The parameters of busy polling, with the numbers, the struct and the errors
+ * of epoll's files since Linux 6.9: -EFAULT if the argument can't be read or
+ * written; -EINVAL if a member that has no meaning is not 0, or a value is out
+ * of range; -EPERM if more packets at once than NAPI_POLL_WEIGHT are asked for
+ * without CAP_NET_ADMIN.  They do not decide which interface a set belongs to.
  */
 static long busy_params_ioctl(struct dep_instance *inst, unsigned int cmd,
 			      unsigned long arg)
@@ -275,10 +280,10 @@ static int new_permission(struct file *file, fmode_t mode)
 }
 
 /*
- * DEVEPOLL_NEW opens the node once more.  Whoever holds @file may have got it
- * from somebody with more rights, so the caller must be allowed what open(2)
- * would ask for; @file stands in for the search of the path alone, whatever it
- * may do itself.
+ * DEVEPOLL_NEW opens the node once more, for a process that can't reach it by
+ * its path any more.  Whoever holds @file may have got it from somebody with
+ * more rights, so the caller must be allowed what open(2) would ask for; @file
+ * stands in for the search of the path alone, whatever it may do itself.
  */
 static long new_open(struct file *file, unsigned long flags)
 {
@@ -340,7 +345,8 @@ static const struct file_operations *reopen_operations(unsigned long flags)
 /*
  * DEVEPOLL_REOPEN: a further open of the set, which holds a reference on the
  * first; the release of that one ends the set.  The caller has an open, so the
- * first one exists; opening the node, or the fd in /proc, would make another set.
+ * first one exists; opening the node, or the fd in /proc, would make another
+ * set.
  */
 static long reopen_set(struct file *file, unsigned long flags)
 {
@@ -381,7 +387,7 @@ err_opens:
  * @arg: its argument
  *
  * Context: process; sleeps.
- * Return: see linux/devepoll.h for each request;
+ * Return: see linux/devepoll.h, and busy_params_ioctl(), for each request;
  * -ENOTTY: no such request, or the kernel has no busy polling.
  */
 long dep_request_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests: which there are, which of them an open may make, and how their
- * arguments are read.
+ * Requests: which of them an open may make, and how their arguments are read.
  */
 #ifndef DEVEPOLL_REQUEST_H
 #define DEVEPOLL_REQUEST_H
@@ -16,8 +15,6 @@
 #include "core/compat.h"
 #include "core/instance.h"
 #include "core/nest.h"
-
-struct inode;
 
 extern bool dep_access_fadvise;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The buckets of the table of watches; and the items on a watch: a ring, of which
- * the watch knows one, the first, and whether there is another.
+ * The buckets of the table of watches; and the items on a watch: a ring, of
+ * which the watch knows one, the first, and whether there is another.
  */
 #ifndef DEVEPOLL_BUCKET_H
 #define DEVEPOLL_BUCKET_H
@@ -175,10 +175,10 @@ static inline void dep_watch_rotate(struct dep_watch *watch,
  * dep_watch_tell_sole() - let wake functions take the only item without W
  * @watch: the watch, with an item
  *
- * A wake function reads dep_watch.first, and then dep_watch.sole; both must be of
- * the same item.  So whoever puts a second item on the watch clears the latter
- * before, and this is not called before each wake function has returned that may
- * have read what was there until then: see dep_watch_flush().
+ * A wake function reads dep_watch.first, and then dep_watch.sole; both must be
+ * of the same item.  So whoever puts a second item on the watch clears the
+ * latter before, and this is not called before each wake function has returned
+ * that may have read what was there until then: see dep_watch_flush().
  *
  * Context: dep_bucket.lock held, or nobody can find the watch.
  */

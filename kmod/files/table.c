@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Watches: one object per watched file, found by the file's address, with the
- * items of all sets that watch it; how these leave it, how an item gets onto the
- * watch of its file, and a file its watch.  Read the banner of instance.h first.
+ * items of all sets that watch it; how these leave it, how an item gets onto
+ * the watch of its file, and a file its watch.  Read the banner of instance.h
+ * first.
  */
 #include <linux/err.h>
 #include <linux/mm.h>

@@ -211,9 +211,9 @@ static __always_inline void watch_notify_all(struct dep_watch *watch,
 }
 
 /*
- * Wakes a task that sleeps for an exclusive item, whose watch is locked.  @key is
- * what has happened, or 0, and @left how many sets and waiters may still be
- * looked at; it is counted down.
+ * Wakes a task that sleeps for an exclusive item, whose watch is locked.  @key
+ * is what has happened, or 0, and @left how many sets and waiters may still be
+ * looked at; it is counted down.  Returns false if there is none.
  */
 static bool watch_notify_waiter(struct dep_item *item, __poll_t key,
 				unsigned int *left)
@@ -420,9 +420,9 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 	 */
 	smp_mb();
 	/*
-	 * Without W: an item that joins is told of before it polls the file, and
-	 * one that leaves is not freed before we have returned.  In this order:
-	 * see dep_watch_tell_sole().
+	 * Without W: an item that joins is told of before it polls the file,
+	 * and one that leaves is not freed before we have returned.  In this
+	 * order: see dep_watch_tell_sole().
 	 */
 	only = smp_load_acquire(&watch->first);
 	inst = READ_ONCE(watch->sole);

@@ -172,7 +172,7 @@ static void ring_begin_pass(struct dep_instance *inst, bool posting)
 	}
 }
 
-/* Ends it: the word says whether an item is left on the list. */
+/* Ends it: the word says whether an item is left on the list.  M, L are held. */
 static void ring_end_pass(struct dep_instance *inst)
 {
 	struct dep_ring *ring = inst->ring;
@@ -284,7 +284,10 @@ static bool ring_put(struct dep_item *item, u32 events)
 	       ring_append_again(inst, item, events);
 }
 
-/* Adds events to the slot of an item; false if there is no slot for it. */
+/*
+ * Adds events to the slot of an item, hooked or closed, in any context; L is
+ * held.  Returns false if there is no slot for it.
+ */
 static bool ring_put_item(struct dep_item *item, u32 events)
 {
 	bool done = ring_put(item, events);

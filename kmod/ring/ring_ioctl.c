@@ -18,9 +18,9 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
-#include "core/interface.h"
 #include "core/holds.h"
 #include "core/instance.h"
+#include "core/interface.h"
 #include "core/pending.h"
 #include "core/readers.h"
 #include "core/waiter.h"

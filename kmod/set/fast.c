@@ -2,8 +2,9 @@
 /*
  * The fast path of epoll_wait(2): it takes ordinary items off the ready list,
  * polls their files and writes the events, in one function for an item or two,
- * or one event, in another one for several, batch after batch, and in a third one
- * where threads share the table of files (fast_shared.c).  It stops at the first
+ * or one event, and in another one for several, batch after batch.  Both need a
+ * table of files that the caller does not share: it keeps the files.  A third
+ * one is for threads that share it (fast_shared.c).  Each stops at the first
  * item that is not ordinary, and at memory that is not there; a pass (pass.c)
  * continues where it stopped.
  *
@@ -29,8 +30,8 @@
 #include "set/ready.h"
 
 /*
- * Need L not be locked again?  See fast_is_done().  If nothing
- * is found, fast_take_next() or a pass wakes whoever has to take what is left.
+ * Need L not be locked again?  See fast_is_done().  If nothing is found,
+ * fast_take_next() or a pass wakes whoever has to take what is left.
  */
 static __always_inline bool fast_one_is_done(const struct dep_instance *inst,
 					     const struct fast_one *one)

@@ -276,7 +276,7 @@ fault:
 
 /**
  * struct fast_one - an item that was taken off the list; it is in registers
- * @item: the item
+ * @item: the item; the caller's table of files keeps it
  * @data: the item's
  * @revents: what the file answered
  * @last: nothing is to be done for it under L once its event was written

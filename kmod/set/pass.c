@@ -49,7 +49,11 @@ static __always_inline void pass_tell(struct dep_pass *pass,
 		WRITE_ONCE(item->events, 0);
 }
 
-/* An item goes back to the tail of the list, or to its head if this comes again. */
+/*
+ * An item goes back to the tail of the list, or to its head if this pass comes
+ * again.  This and the next three are called with L held, with an item that is
+ * off the ready list.
+ */
 static noinline void pass_put_back(struct dep_pass *pass, struct dep_item *item)
 {
 	struct dep_instance *inst = pass->inst;
@@ -63,8 +67,8 @@ static noinline void pass_put_back(struct dep_pass *pass, struct dep_item *item)
 
 /*
  * Fills in an item whose file is not polled: @stale if the number does not name
- * the file any more.  Returns false if there is no event, so that its place is
- * free.
+ * the file any more.  On entry, @ask->revents are what the keys told.  Returns
+ * false if there is no event, so that its place is free.
  */
 static noinline bool pass_take_other(struct dep_pass *pass,
 				     struct dep_item *item,
@@ -104,8 +108,8 @@ static noinline bool pass_take_other(struct dep_pass *pass,
 }
 
 /*
- * The same for a one-shot item that an event has disabled, which was in the ring,
- * from where the pass has it: it must not be lost, even if it is over.
+ * The same for a one-shot item that an event has disabled, which was in the
+ * ring, from where the pass has it: it must not be lost, even if it is over.
  */
 static noinline bool pass_take_spent(struct dep_pass *pass,
 				     struct dep_item *item,
@@ -126,7 +130,10 @@ static noinline bool pass_take_spent(struct dep_pass *pass,
 	return ask->revents;
 }
 
-/* Decides about such an item, which may have gone with its file. */
+/*
+ * Decides about an item whose file was not polled: it has none, or the item may
+ * have gone with it.
+ */
 static noinline void pass_settle_other(struct dep_pass *pass,
 				       const struct dep_ask *ask)
 {
@@ -156,7 +163,10 @@ static noinline void pass_settle_other(struct dep_pass *pass,
 	}
 }
 
-/* Frees an item that has left the set and that the pass owns; L is not held. */
+/*
+ * Frees an item that has left the set and that the pass owns; nothing is held
+ * but M.
+ */
 static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
 {
 	struct dep_item *item = ask->item;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Waiting: sleeping until there are events, and waking one sleeper for them.  A
- * call of the extended interface, or of /dev/poll, takes what there is, or sleeps
- * until there is enough.
+ * call of the extended interface, or of /dev/poll, takes what there is, or
+ * sleeps until there is enough.
  */
 #include <linux/hrtimer.h>
 #include <linux/overflow.h>
@@ -66,8 +66,8 @@ static noinline bool waiting_sleep_until(ktime_t until)
  * @blocked: wake up after a while to check whether the reader is gone
  *
  * A sleep may begin with polling the network device, or with looking whether an
- * event comes.  The waiter is in the queue then, so whatever wakes a sleeper ends
- * that as well.
+ * event comes.  The waiter is in the queue then, so whatever wakes a sleeper
+ * ends that as well.
  *
  * Context: process; sleeps.
  * Return: false if the time is over; true if anything else has woken it.

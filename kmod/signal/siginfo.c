@@ -192,8 +192,8 @@ static bool task_ignores(struct task_struct *task, int signo)
 }
 
 /*
- * May it be sent the signal, and does it want it?  Not if it is exiting, ignores
- * the signal, or runs as another user.  S is held.
+ * May it be sent the signal, and does it want it?  Not if it is exiting,
+ * ignores the signal, or runs as another user.  S is held.
  */
 static bool recipient_takes(const struct dep_recipient *to,
 			    struct task_struct *task, struct dep_sender from)
@@ -226,8 +226,8 @@ static void task_notify(struct task_struct *task)
 
 /*
  * Wakes a thread for a signal that was queued; S is held.  A thread that has a
- * signal to handle already is not woken again: it looks at all signals before it
- * returns to user space or sleeps.
+ * signal to handle already is not woken again: it looks at all signals before
+ * it returns to user space or sleeps.
  */
 static void recipient_notify(const struct dep_recipient *to,
 			     struct task_struct *task)

@@ -17,7 +17,6 @@
 #include "core/person.h"
 
 struct pid;
-struct sigpending;
 struct task_struct;
 
 /**

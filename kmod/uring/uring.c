@@ -9,9 +9,9 @@
  * By its cookie, a process cancels a single wait of its io_urings.  A pending
  * wait with a cookie is in dep_instance.cookies, sorted by the cookie and the
  * process; equal ones are in the order in which they began.  The tree owns
- * nothing: whoever completes a wait takes it out first.  Cancelling a wait takes
- * it out as well and marks it; so none is found twice, and what a call has to do
- * does not depend on other waits than those that it finds.
+ * nothing: whoever completes a wait takes it out first.  Cancelling a wait
+ * takes it out as well and marks it; so none is found twice, and what a call
+ * has to do does not depend on other waits than those that it finds.
  */
 #include <linux/compiler.h>
 #include <linux/fs.h>
@@ -23,8 +23,8 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
-#include "core/interface.h"
 #include "core/instance.h"
+#include "core/interface.h"
 #include "core/waiter.h"
 #include "epoll/bind.h"
 #include "epoll/epoll.h"
@@ -154,6 +154,10 @@ static long cookie_cancel(struct dep_instance *inst, u64 value)
 	return found;
 }
 
+/*
+ * DEVEPOLL_CANCEL, by ioctl(2) or as a command; -ENOTTY if it is not that.  The
+ * size of @cmd is that of the argument as the program knows it.
+ */
 static long uring_cancel_ioctl(struct dep_instance *inst, unsigned int cmd,
 			       unsigned long arg)
 {

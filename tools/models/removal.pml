@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How items of one file end: kmod/files/table.c, waitqueue.c and
- * wakeup.c, kmod/core/item.c and host.c, and kmod/set/interest.c.  Banner of kmod/core/instance.h,
- * Removal paths.
+ * How items of one file end: kmod/files/table.c, waitqueue.c and wakeup.c,
+ * kmod/core/item.c and host.c, and kmod/set/interest.c.  Banner of
+ * kmod/core/instance.h, Removal paths.
  *
  * Set 0 and set 1 watch a file by item 0 and item 1.  At the same time the
  * program removes item 0, set 1 is closed, the last descriptor of the file is

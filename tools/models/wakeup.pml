@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The early return of the wake function: watch_may_return() in
- * kmod/files/wakeup.c.  Banner of kmod/core/instance.h, Handshakes with the outside.
+ * kmod/files/wakeup.c.  Banner of kmod/core/instance.h, Handshakes with the
+ * outside.
  *
  * A file has kinds of data, as bits.  Its wake-ups post them to a page set; the
  * program takes the page set, by a request, and then reads the data of the
