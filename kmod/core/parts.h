@@ -72,10 +72,10 @@ struct dep_returned {
 };
 
 /**
- * struct dep_area - pages for results of the extended interface, or of
- * /dev/poll
- * @pages: P until set, then const; in a set of /dev/poll P, and not changed
- *	while dep_instance.mappings is not 0: the pages
+ * struct dep_area - pages for results of the extended interface or of /dev/poll,
+ * or for a ring
+ * @pages: const in a ring; P until set, then const; in a set of /dev/poll P, and
+ *	not changed while dep_instance.mappings is not 0: the pages
  * @base: as @pages: where they are mapped for the kernel
  * @nr: as @pages: how many; 0 as long as there are none; read without a lock,
  *	with acquire
@@ -103,9 +103,9 @@ struct dep_area {
  * @room: const: slots of one set
  * @stride: const: bytes from one set to the next
  * @told: L: closed items whose last event is in a slot, by dep_item.ready
- * @pages: const: the word, the slots, @items
- * @nr_pages: const: how many
- * @slot_pages: const: how many of them are for the slots; they follow the first
+ * @area: const: the word, the slots, @items
+ * @slot_pages: const: how many of its pages are for the slots; they follow the
+ *	first
  */
 struct dep_ring {
 	atomic64_t *word;
@@ -119,8 +119,7 @@ struct dep_ring {
 	u32 room;
 	u32 stride;
 	struct list_head told;
-	struct page **pages;
-	u32 nr_pages;
+	struct dep_area area;
 	u32 slot_pages;
 };
 

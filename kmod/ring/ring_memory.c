@@ -5,7 +5,6 @@
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include <linux/devepoll.h>
 
@@ -14,39 +13,17 @@
 #include "core/limits.h"
 #include "core/pending.h"
 #include "ring/ring.h"
-
-static void ring_release(struct dep_ring *ring)
-{
-	u32 i;
-
-	vunmap(ring->word);
-	for (i = 0; ring->pages && i < ring->nr_pages; i++) {
-		if (ring->pages[i])
-			put_page(ring->pages[i]);
-	}
-	kvfree(ring->pages);
-	kfree(ring);
-}
+#include "set/area.h"
 
 /* The word, the slots, and the index, which the program does not map. */
 static int ring_fill(struct dep_ring *ring)
 {
-	u32 i;
+	int err = dep_area_fill(&ring->area, ring->area.nr);
 
-	ring->pages = kvcalloc(ring->nr_pages, sizeof(*ring->pages),
-			       GFP_KERNEL_ACCOUNT);
-	if (!ring->pages)
-		return -ENOMEM;
-	for (i = 0; i < ring->nr_pages; i++) {
-		ring->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-					    __GFP_NOWARN);
-		if (!ring->pages[i])
-			return -ENOMEM;
-	}
-	ring->word = vmap(ring->pages, ring->nr_pages, VM_MAP, PAGE_KERNEL);
-	if (!ring->word)
-		return -ENOMEM;
-	ring->slots = (void *)ring->word + PAGE_SIZE;
+	if (err)
+		return err;
+	ring->word = ring->area.base;
+	ring->slots = ring->area.base + PAGE_SIZE;
 	ring->items = ring->slots + ring->slot_pages * PAGE_SIZE;
 	ring->set = ring->slots;
 	return 0;
@@ -87,9 +64,9 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 	ring->gen = inst->snapshot + 1;
 	INIT_LIST_HEAD(&ring->told);
 	ring->slot_pages = PFN_UP(nr_sets * ring->stride);
-	ring->nr_pages = 1 + ring->slot_pages +
-			 PFN_UP(room * sizeof(*ring->items));
-	err = dep_charge_pages(inst->user, ring->nr_pages);
+	ring->area.nr = 1 + ring->slot_pages +
+			PFN_UP(room * sizeof(*ring->items));
+	err = dep_charge_pages(inst->user, ring->area.nr);
 	if (err)
 		goto err_free;
 	err = ring_fill(ring);
@@ -106,9 +83,9 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 	return 0;
 
 err_uncharge:
-	dep_uncharge_pages(inst->user, ring->nr_pages);
+	dep_uncharge_pages(inst->user, ring->area.nr);
 err_free:
-	ring_release(ring);
+	kfree(ring);
 	return err;
 }
 
@@ -126,8 +103,9 @@ void dep_ring_free(struct dep_instance *inst)
 	if (!ring)
 		return;
 	dep_ring_drop(inst);
-	dep_uncharge_pages(inst->user, ring->nr_pages);
-	ring_release(ring);
+	dep_uncharge_pages(inst->user, ring->area.nr);
+	dep_area_release(&ring->area, ring->area.nr);
+	kfree(ring);
 }
 
 static vm_fault_t ring_fault(struct vm_fault *vmf, u32 first, u32 nr)
@@ -137,7 +115,7 @@ static vm_fault_t ring_fault(struct vm_fault *vmf, u32 first, u32 nr)
 
 	if (!inst || offset >= nr)
 		return VM_FAULT_SIGBUS;
-	vmf->page = inst->ring->pages[first + offset];
+	vmf->page = inst->ring->area.pages[first + offset];
 	get_page(vmf->page);
 	return 0;
 }
@@ -228,11 +206,7 @@ int dep_ring_map_slots(struct dep_instance *inst, struct vm_area_struct *vma)
 
 	if (!ring || vma_pages(vma) != ring->slot_pages)
 		return -EINVAL;
-	/* Programs may ask for PROT_WRITE; they only read. */
-	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTCOPY,
-		     VM_WRITE | VM_MAYWRITE | VM_EXEC | VM_MAYEXEC);
-	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
-	vma->vm_private_data = inst;
-	vma->vm_ops = &ring_slots_vm_ops;
+	dep_area_give(inst, vma, &ring_slots_vm_ops);
+	vm_flags_mod(vma, VM_DONTCOPY, 0);
 	return 0;
 }

@@ -3,7 +3,8 @@
  * Memory of the device for results: an array that the program maps and reads.
  * The first mapping makes it, it lives as long as the instance, and the program
  * names places in it when it waits.  The kernel never reads it.  In /dev/poll the
- * program makes it and frees it: devpoll/slots.c.
+ * program makes it and frees it: devpoll/slots.c.  A ring has such pages, too:
+ * ring/ring_memory.c.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
