@@ -18,7 +18,6 @@
 
 #include "classic/classic.h"
 #include "core/compat.h"
-#include "core/has.h"
 #include "core/instance.h"
 #include "core/interface.h"
 #include "core/nest.h"

@@ -14,10 +14,10 @@
 #include <linux/vmalloc.h>
 
 #include "classic/pages.h"
-#include "core/charge.h"
 #include "core/compat.h"
 #include "core/item.h"
 #include "core/limits.h"
+#include "set/area.h"
 
 /* The two page sets, and the index: a pointer is as large as a slot. */
 #define PAGES_PARTS	3

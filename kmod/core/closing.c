@@ -7,8 +7,8 @@
 
 #include "core/closing.h"
 #include "core/holds.h"
+#include "core/instance.h"
 #include "core/item.h"
-#include "core/pending.h"
 #include "core/relay.h"
 #include "core/ring_word.h"
 #include "core/waiter.h"

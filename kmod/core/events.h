@@ -6,7 +6,7 @@
 #include <linux/eventpoll.h>
 #include <linux/types.h>
 
-#include "core/has.h"
+#include "core/interface.h"
 
 /* The events that there are, and those that need not be asked for. */
 #define DEP_EVENTS_ALL \

@@ -2,11 +2,13 @@
 /*
  * Releasing a file whose last reference was ours: by the waiter, where that may
  * sleep, or by a worker.  A release may sleep for as long as a socket lingers,
- * so each one is a work of its own.
+ * so each one is a work of its own; and the last reference on a file that was
+ * closed while it was polled stays in the instance until its mutex is released.
  */
 #include <linux/atomic.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -138,4 +140,41 @@ int __init dep_fput_init(void)
 void dep_fput_exit(void)
 {
 	destroy_workqueue(fput_queue);
+}
+
+/**
+ * dep_last_leave() - leave the last reference on a file to whoever drops M
+ * @inst: the instance; dep_instance.mtx is held
+ * @file: the file, which the program has closed; or NULL
+ *
+ * A worker releases what was left before.
+ *
+ * Context: process; may sleep for memory.
+ */
+void dep_last_leave(struct dep_instance *inst, struct file *file)
+{
+	lockdep_assert_held(&inst->mtx);
+	if (inst->last)
+		dep_fput_by_worker(inst->last);
+	inst->last = file;
+}
+
+/**
+ * dep_last_unlock() - drop dep_instance.mtx, and release what was left
+ * @inst: the instance
+ * @free: the caller holds nothing else; otherwise a worker releases it
+ * @ends: the caller is about to return to user space
+ */
+void dep_last_unlock(struct dep_instance *inst, bool free, bool ends)
+	__releases(&inst->mtx)
+{
+	struct file *last = dep_last_take(inst);
+
+	mutex_unlock(&inst->mtx);
+	if (likely(!last))
+		return;
+	if (free)
+		dep_fput_by_caller(last, ends);
+	else
+		dep_fput_by_worker(last);
 }

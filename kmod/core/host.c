@@ -12,10 +12,10 @@
 #include "core/compat.h"
 #include "core/fdmap.h"
 #include "core/host.h"
+#include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/pending.h"
 
 /*
  * Three lines, of which a wake-up touches two, and a wait one.  21 hosts fill a

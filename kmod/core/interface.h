@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * An interface beside epoll's calls and the extended one: a table of what it
- * does.  The core names none of them, but for has.h; Kbuild lists those of a
- * build, and the parameter "interfaces" those that may be used.
+ * does.  The core names none of them, but for DEP_HAS_*; Kbuild lists those of
+ * a build, and the parameter "interfaces" those that may be used.
  */
 #ifndef DEVEPOLL_INTERFACE_H
 #define DEVEPOLL_INTERFACE_H
 
 #include <linux/cache.h>
 #include <linux/fs.h>
+#include <linux/kconfig.h>
 #include <linux/miscdevice.h>
 #include <linux/types.h>
+
+/*
+ * Which interfaces this build of the module has, for the few places where the
+ * core would otherwise pay for one that is missing: Kbuild defines them.
+ */
+#define DEP_HAS_CLASSIC	__is_defined(DEP_WITH_classic)
+#define DEP_HAS_DEVPOLL	__is_defined(DEP_WITH_devpoll)
+#define DEP_HAS_RING	__is_defined(DEP_WITH_ring)
 
 /* Room for the names of all interfaces, bytes. */
 #define DEP_INTERFACE_NAMES	64

@@ -14,10 +14,10 @@
 #include <linux/slab.h>
 
 #include "core/fdmap.h"
+#include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
-#include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
 

@@ -11,8 +11,8 @@
 #include <linux/slab.h>
 
 #include "core/compat.h"
+#include "core/instance.h"
 #include "core/limits.h"
-#include "core/pending.h"
 #include "core/readers.h"
 #include "core/relay.h"
 #include "core/waiter.h"

@@ -8,8 +8,8 @@
 
 #include <linux/nospec.h>
 
-#include "core/has.h"
 #include "core/instance.h"
+#include "core/interface.h"
 #include "core/item.h"
 
 void dep_ring_taken(struct dep_instance *inst, u64 seen);

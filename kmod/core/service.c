@@ -29,7 +29,6 @@
 #include "core/compat.h"
 #include "core/instance.h"
 #include "core/limits.h"
-#include "core/pending.h"
 #include "core/readers.h"
 #include "core/realtime.h"
 #include "core/relay.h"

@@ -11,10 +11,9 @@
 
 #include <linux/devepoll.h>
 
-#include "core/charge.h"
 #include "core/host.h"
+#include "core/instance.h"
 #include "core/item.h"
-#include "core/pending.h"
 #include "core/trace.h"
 #include "devpoll/devpoll.h"
 #include "set/area.h"

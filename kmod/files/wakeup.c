@@ -7,7 +7,6 @@
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "core/pending.h"
 #include "core/realtime.h"
 #include "core/relay.h"
 #include "core/ring_word.h"

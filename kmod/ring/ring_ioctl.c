@@ -21,7 +21,6 @@
 #include "core/holds.h"
 #include "core/instance.h"
 #include "core/interface.h"
-#include "core/pending.h"
 #include "core/readers.h"
 #include "core/waiter.h"
 #include "epoll/bind.h"

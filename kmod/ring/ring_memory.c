@@ -8,10 +8,9 @@
 
 #include <linux/devepoll.h>
 
-#include "core/charge.h"
 #include "core/compat.h"
+#include "core/instance.h"
 #include "core/limits.h"
-#include "core/pending.h"
 #include "ring/ring.h"
 #include "set/area.h"
 

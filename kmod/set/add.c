@@ -8,9 +8,9 @@
 
 #include "core/compat.h"
 #include "core/host.h"
+#include "core/instance.h"
 #include "core/item.h"
 #include "core/nest.h"
-#include "core/pending.h"
 #include "core/readers.h"
 #include "core/trace.h"
 #include "files/filekind.h"

@@ -10,7 +10,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "core/charge.h"
 #include "core/compat.h"
 #include "core/limits.h"
 #include "set/area.h"

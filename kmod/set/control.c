@@ -11,8 +11,8 @@
 
 #include "core/compat.h"
 #include "core/events.h"
+#include "core/instance.h"
 #include "core/item.h"
-#include "core/pending.h"
 #include "core/relay.h"
 #include "core/waiter.h"
 #include "files/waitqueue.h"

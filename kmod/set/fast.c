@@ -21,9 +21,9 @@
 #include <linux/eventpoll.h>
 
 #include "core/compat.h"
+#include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "core/pending.h"
 #include "set/fast.h"
 #include "set/fast_path.h"
 #include "set/owner.h"

@@ -15,11 +15,11 @@
 #include <linux/eventpoll.h>
 
 #include "core/compat.h"
+#include "core/fput.h"
+#include "core/instance.h"
 #include "core/item.h"
-#include "core/pending.h"
 #include "set/fast.h"
 #include "set/fast_path.h"
-#include "set/last.h"
 #include "set/owner.h"
 #include "set/results.h"
 

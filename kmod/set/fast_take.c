@@ -11,9 +11,9 @@
 #include <linux/devepoll.h>
 
 #include "core/compat.h"
+#include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "core/pending.h"
 #include "core/waiter.h"
 #include "set/fast.h"
 #include "set/fast_path.h"

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 #include "core/instance.h"
-#include "set/ask.h"
+#include "set/results.h"
 
 /**
  * dep_pass_init() - initialize a pass that has no number and no results yet

@@ -14,14 +14,14 @@
 #include <linux/sched/signal.h>
 
 #include "core/compat.h"
+#include "core/fput.h"
 #include "core/holds.h"
+#include "core/instance.h"
 #include "core/item.h"
 #include "core/nest.h"
-#include "core/pending.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "files/waitqueue.h"
-#include "set/last.h"
 #include "set/pass.h"
 #include "set/ready.h"
 #include "set/results.h"

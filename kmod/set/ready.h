@@ -5,7 +5,6 @@
 
 #include "core/instance.h"
 #include "core/item.h"
-#include "core/pending.h"
 
 struct dep_results;
 

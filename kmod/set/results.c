@@ -8,7 +8,6 @@
 
 #include <linux/devepoll.h>
 
-#include "set/ask.h"
 #include "set/results.h"
 
 static void mark_sent(struct dep_pass *pass, struct dep_ask *ask)

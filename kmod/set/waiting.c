@@ -9,8 +9,8 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
+#include "core/instance.h"
 #include "core/limits.h"
-#include "core/pending.h"
 #include "core/waiter.h"
 #include "set/busy.h"
 #include "set/ready.h"

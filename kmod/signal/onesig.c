@@ -24,10 +24,10 @@
 
 #include <linux/devepoll.h>
 
+#include "core/instance.h"
 #include "core/interface.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "core/pending.h"
 #include "core/person.h"
 #include "core/relay.h"
 #include "core/waiter.h"

@@ -8,9 +8,8 @@
 
 #include <linux/devepoll.h>
 
-#include "core/interface.h"
 #include "core/instance.h"
-#include "core/pending.h"
+#include "core/interface.h"
 
 #define HELLO_COUNT	_IO(EP_IOC_MAGIC, 0x7f)
 
