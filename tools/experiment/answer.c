@@ -22,7 +22,6 @@ static struct rejection {
 	struct answer answer;
 } rejections[] = {
 	{ .status = 400, .reason = "Bad Request" },
-	{ .status = 408, .reason = "Request Timeout" },
 	{ .status = 431, .reason = "Request Header Fields Too Large" },
 	{ .status = 501, .reason = "Not Implemented" },
 	{ .status = 505, .reason = "HTTP Version Not Supported" },

@@ -23,7 +23,7 @@ bool answer_init(size_t msgsize);
 /* What belongs to a request that was read, good or bad. */
 const struct answer *answer_to(const struct request *req);
 
-/* For a request that was not read to its end: 408 or 431. */
+/* For a request that was not read to its end: 431. */
 const struct answer *answer_status(int status);
 
 #endif /* EXPERIMENT_ANSWER_H */

@@ -47,9 +47,9 @@ static void queue_answer(struct conn *c, const struct answer *answer)
 	c->ending = answer->last;
 	c->turn++;
 	if (answer->good)
-		loop_counts->answers++;
+		loop_counts.answers++;
 	else
-		loop_counts->rejects++;
+		loop_counts.rejects++;
 }
 
 /* Empty lines before a request are to be ignored. */
@@ -158,7 +158,7 @@ static void give_room_back(struct conn *c)
 	c->in_size = HEAD_USUAL;
 }
 
-/* What there is to read; 0 when the connection is over, or its time. */
+/* What there is to read; 0 when the connection is over. */
 static ssize_t fill(struct conn *c)
 {
 	enum wake wake;
@@ -175,8 +175,6 @@ static ssize_t fill(struct conn *c)
 			return 0;
 		wake = loop_wait(&c->task, POLLIN);
 		c->turn = 0;
-		if (wake == WAKE_LATE && c->in_len && !c->ending)
-			queue_answer(c, answer_status(408));
 		if (wake != WAKE_EVENT)
 			return 0;
 	}
@@ -194,7 +192,6 @@ static bool serve(struct conn *c)
 				return false;
 			if (c->ending)
 				return true;
-			loop_restart_time(&c->task);
 			if (c->turn >= TURN_MAX) {
 				c->turn = 0;
 				loop_step_back(&c->task);
@@ -263,5 +260,5 @@ void conn_close(struct task *task)
 		free(c->in);
 	close(task->fd);
 	free(c);
-	loop_counts->closed++;
+	loop_counts.closed++;
 }

@@ -31,28 +31,20 @@ static void set_option(int fd, int option, int value)
 		err(1, "setsockopt");
 }
 
-void listener_allow_sharing(int fd)
-{
-	set_option(fd, SO_REUSEPORT, 1);
-}
-
-static int open_at(const char *address, int *port, int bufsize, bool share)
+int listener_open(int *port, int bufsize)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
 		.sin_port = htons(*port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	socklen_t len = sizeof(addr);
 	int fd;
 
-	if (!inet_aton(address, &addr.sin_addr))
-		errx(2, "not an address: %s", address);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		err(1, "socket");
 	set_option(fd, SO_REUSEADDR, 1);
-	if (share)
-		listener_allow_sharing(fd);
 	if (bufsize) {
 		set_option(fd, SO_SNDBUF, bufsize);
 		set_option(fd, SO_RCVBUF, bufsize);
@@ -61,7 +53,7 @@ static int open_at(const char *address, int *port, int bufsize, bool share)
 		if (errno == EADDRINUSE)
 			errx(1, "port %d is in use: choose another with --port",
 			     *port);
-		err(1, "bind to %s port %d", address, *port);
+		err(1, "bind to port %d", *port);
 	}
 	if (listen(fd, SOMAXCONN))
 		err(1, "listen at port %d", *port);
@@ -69,16 +61,6 @@ static int open_at(const char *address, int *port, int bufsize, bool share)
 		err(1, "getsockname");
 	*port = ntohs(addr.sin_port);
 	return fd;
-}
-
-int listener_open(const char *address, int *port, int bufsize)
-{
-	return open_at(address, port, bufsize, false);
-}
-
-int listener_share(const char *address, int port, int bufsize)
-{
-	return open_at(address, &port, bufsize, true);
 }
 
 int listener_accept(int listen_fd, int maxfds)
@@ -90,10 +72,10 @@ int listener_accept(int listen_fd, int maxfds)
 		if (fd >= 0 && fd < maxfds)
 			return fd;
 		if (fd >= 0) {
-			loop_counts->refused++;
+			loop_counts.refused++;
 			close(fd);
 		} else if (!accept_again(listen_fd, &spare_fd,
-					 &loop_counts->refused)) {
+					 &loop_counts.refused)) {
 			return -1;
 		}
 	}

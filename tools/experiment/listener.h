@@ -5,11 +5,8 @@
 #ifndef EXPERIMENT_LISTENER_H
 #define EXPERIMENT_LISTENER_H
 
-#include <stdbool.h>
-
 /**
- * listener_open() - listen at a port
- * @address: dotted; of this machine
+ * listener_open() - listen at a port of 127.0.0.1
  * @port: in: the port, 0 for any; out: the port
  * @bufsize: of the sockets' buffers, 0 for the kernel's choice
  *
@@ -17,13 +14,7 @@
  *
  * Return: the socket.
  */
-int listener_open(const char *address, int *port, int bufsize);
-
-/* One more at the same port, for another process. */
-int listener_share(const char *address, int port, int bufsize);
-
-/* Permits others of listener_share() beside this one. */
-void listener_allow_sharing(int fd);
+int listener_open(int *port, int bufsize);
 
 /*
  * The next connection, or -1 if there is none now.  If fds run out, connections

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loop of ephttpd: events and timeouts resume connections, which are
- * coroutines.
+ * The loop of ephttpd: events resume connections, which are coroutines.
  *
- * Only the loop calls coroutines, and they only return to it.  All timeouts are
- * equal, so a list in the order in which they were set is sorted by deadline.
+ * Only the loop calls coroutines, and they only return to it.
  */
 #include "loop.h"
 
@@ -12,66 +10,23 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "conn.h"
 #include "engine.h"
 #include "listener.h"
 
-struct loop_counts *loop_counts;
+#define STACK_SIZE	8192	/* of a coroutine */
+
+struct loop_counts loop_counts;
 
 static const struct loop_options *options;
 static const struct engine *engine;
 static struct engine_set *set;
 static struct task **tasks;		/* by fd */
-static struct task *oldest, *newest;	/* by deadline */
 static struct task *first_turn, *last_turn;
-static int64_t now;
-
-/* A tick is fine enough, and costs no look at the hardware. */
-static void look_at_clock(void)
-{
-	struct timespec ts;
-
-	if (!options->timeout)
-		return;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	now = ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
-
-static void leave_times(struct task *task)
-{
-	if (task->older)
-		task->older->newer = task->newer;
-	else if (oldest == task)
-		oldest = task->newer;
-	if (task->newer)
-		task->newer->older = task->older;
-	else if (newest == task)
-		newest = task->older;
-	task->older = NULL;
-	task->newer = NULL;
-}
-
-void loop_restart_time(struct task *task)
-{
-	if (!options->timeout)
-		return;
-	task->deadline = now + options->timeout;
-	if (newest == task)
-		return;
-	leave_times(task);
-	task->older = newest;
-	if (newest)
-		newest->newer = task;
-	else
-		oldest = task;
-	newest = task;
-}
 
 static void free_routine(struct task *task)
 {
-	leave_times(task);
 	tasks[task->fd] = NULL;
 	co_delete(task->routine);
 	free(task->stack);
@@ -84,8 +39,6 @@ static void run_task(struct task *task, enum wake wake)
 	co_call(task->routine);
 	if (!task->done)
 		return;
-	if (wake == WAKE_LATE)
-		loop_counts->late++;
 	engine->remove(set, task->fd);
 	free_routine(task);
 	conn_close(task);
@@ -95,16 +48,15 @@ bool loop_start(struct task *task, void (*run)(void *))
 {
 	/* An edge must be reported whatever the task waits for. */
 	task->told = engine->level ? POLLIN : POLLIN | POLLOUT;
-	task->stack = malloc(options->stksize);
+	task->stack = malloc(STACK_SIZE);
 	if (!task->stack)
 		return false;
-	task->routine = co_create(run, task, task->stack, options->stksize);
+	task->routine = co_create(run, task, task->stack, STACK_SIZE);
 	if (!task->routine)
 		goto err_stack;
 	if (engine->add(set, task->fd, task->told))
 		goto err_routine;
 	tasks[task->fd] = task;
-	loop_restart_time(task);
 	run_task(task, WAKE_EVENT);
 	return true;
 
@@ -150,28 +102,6 @@ static void run_turns(void)
 	}
 }
 
-/* A task that has yielded waits for nothing, and runs the next time. */
-static void run_late(void)
-{
-	struct task *task, *next;
-
-	for (task = oldest; task && task->deadline <= now; task = next) {
-		next = task->newer;
-		if (!task->wants)
-			continue;
-		run_task(task, WAKE_LATE);
-	}
-}
-
-static int time_left(void)
-{
-	if (first_turn)
-		return 0;
-	if (!oldest)
-		return -1;
-	return oldest->deadline > now ? oldest->deadline - now + 5 : 0;
-}
-
 static void accept_all(void)
 {
 	int fd;
@@ -181,9 +111,9 @@ static void accept_all(void)
 		if (fd < 0)
 			return;
 		if (conn_open(fd))
-			loop_counts->accepted++;
+			loop_counts.accepted++;
 		else
-			loop_counts->refused++;
+			loop_counts.refused++;
 	}
 }
 
@@ -235,17 +165,14 @@ void loop_run(const struct loop_options *given)
 	watch_own(options->listen_fd);
 	watch_own(options->stop_fd);
 	while (going) {
-		look_at_clock();
 		run_turns();
-		run_late();
-		nr = engine->wait(set, &events, time_left());
+		nr = engine->wait(set, &events, first_turn ? 0 : -1);
 		if (nr == -EINTR)
 			continue;
 		if (nr < 0)
 			errx(1, "engine %s: %s", engine->name, strerror(-nr));
-		look_at_clock();
-		loop_counts->waits++;
-		loop_counts->events += nr;
+		loop_counts.waits++;
+		loop_counts.events += nr;
 		for (i = 0; going && i < nr; i++)
 			going = handle(&events[i]);
 	}

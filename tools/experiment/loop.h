@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The loop of ephttpd: events and timeouts resume connections, which are
- * coroutines.
+ * The loop of ephttpd: events resume connections, which are coroutines.
  */
 #ifndef EXPERIMENT_LOOP_H
 #define EXPERIMENT_LOOP_H
 
 #include <pcl.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct engine;
 
@@ -17,7 +14,6 @@ struct engine;
 enum wake {
 	WAKE_EVENT,
 	WAKE_TURN,	/* it had yielded to others */
-	WAKE_LATE,	/* its time-out has passed */
 	WAKE_LOST,	/* its fd can't be watched */
 };
 
@@ -29,7 +25,6 @@ enum wake {
  * @told: the events that the engine was told
  * @wake: why it runs now
  * @done: it has come to its end; the loop takes it from here
- * @deadline: in milliseconds; in a list of all tasks, the oldest first
  */
 struct task {
 	int fd;
@@ -39,16 +34,11 @@ struct task {
 	short told;
 	enum wake wake;
 	bool done;
-	int64_t deadline;
-	struct task *older;
-	struct task *newer;
 	struct task *next_turn;
 };
 
 /**
  * struct loop_counts - what the experiment looks at
- *
- * Each worker has its own, which the first process adds up.
  */
 struct loop_counts {
 	unsigned long waits;
@@ -58,26 +48,20 @@ struct loop_counts {
 	unsigned long closed;
 	unsigned long answers;	/* 200 */
 	unsigned long rejects;	/* 4xx and 5xx */
-	unsigned long late;	/* connections that ran out of time */
 };
 
-extern struct loop_counts *loop_counts;
+extern struct loop_counts loop_counts;
 
 /**
  * struct loop_options - how the loop works
  * @engine: by what
  * @maxfds: all fds are below
- * @stksize: bytes of a coroutine's stack
- * @timeout: milliseconds that a task has from loop_restart_time() on; 0: no
- *	limit
  * @listen_fd: where new connections come from
  * @stop_fd: the loop ends when it is readable
  */
 struct loop_options {
 	const struct engine *engine;
 	int maxfds;
-	int stksize;
-	int timeout;
 	int listen_fd;
 	int stop_fd;
 };
@@ -96,8 +80,5 @@ enum wake loop_wait(struct task *task, short events);
 
 /* For the coroutine: let others run first. */
 enum wake loop_step_back(struct task *task);
-
-/* The time of the task counts from now on. */
-void loop_restart_time(struct task *task);
 
 #endif /* EXPERIMENT_LOOP_H */
