@@ -14,21 +14,8 @@ CC=${CC:-gcc}
 CXX=${CXX:-g++}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0
-failed=0
-
-result() { # status name [file with the reason]
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count $2"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $count $2"
-	if [ -n "${3:-}" ]; then
-		sed 's/^/# /' "$3"
-	fi
-}
+# shellcheck source=tools/tap.sh
+. "$top/tools/tap.sh"
 
 cat >"$work/same.h" <<'END'
 #ifdef __cplusplus
