@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The idle clients of the experiment: connections that send no request.
+ * The idle clients of the experiment and of the demo: connections that send no
+ * request.
  *
  * Each line of standard input is the desired number of open connections.  When
- * they are open, the program prints the number.  It exits at the end of input.
- * Source addresses are 127.0.1.1 and up, because one address does not have
- * 60000 ports.
+ * they are open, the program prints the number.  At the end of input it exits
+ * with an error unless the server has kept all of them.  Source addresses are
+ * 127.0.1.1 and up, because one address does not have 60000 ports.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,6 +26,8 @@
 #define SOURCE_FIRST	0x7f000101	/* 127.0.1.1 */
 #define NR_MOST		1000000
 
+static int fds[NR_MOST];
+
 static const char half[] = "GET /1 HTTP/1.1\r\nHost: ";
 
 static struct {
@@ -31,7 +35,7 @@ static struct {
 	bool half;
 } want = { .port = 8080 };
 
-static void open_one(long i)
+static int open_one(long i)
 {
 	struct sockaddr_in from = {
 		.sin_family = AF_INET,
@@ -57,6 +61,14 @@ static void open_one(long i)
 		err(1, "connection %ld to port %d", i, want.port);
 	if (want.half && send(fd, half, strlen(half), MSG_NOSIGNAL) < 0)
 		err(1, "send");
+	return fd;
+}
+
+static bool is_open(int fd)
+{
+	char c;
+
+	return recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
 static const struct arg args[] = {
@@ -68,11 +80,12 @@ static const struct arg args[] = {
 
 static const char about[] =
 "Reads the desired number of connections from standard input, line by line, and\n"
-"prints each number when that many connections are open.\n";
+"prints each number when that many connections are open.  At its end, all have\n"
+"to be open still.\n";
 
 int main(int argc, char **argv)
 {
-	long n, open = 0;
+	long i, n, kept = 0, open = 0;
 	char line[64];
 
 	args_done(argc, args_read(argc, argv, args, "ratio_idle [OPTION...]",
@@ -82,10 +95,14 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = 0;
 		n = number_of("standard input", line, 0, NR_MOST);
-		while (open < n)
-			open_one(open++);
+		for (; open < n; open++)
+			fds[open] = open_one(open);
 		printf("%ld\n", open);
 		fflush(stdout);
 	}
+	for (i = 0; i < open; i++)
+		kept += is_open(fds[i]);
+	if (kept != open)
+		errx(1, "%ld of %ld connections are still open", kept, open);
 	return 0;
 }
