@@ -5,18 +5,16 @@
 #define _GNU_SOURCE
 #include "server.h"
 
-#include <arpa/inet.h>
 #include <err.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "http.h"
+#include "listen.h"
 #include "number.h"
 
 static int stop_pipe[2];
@@ -39,40 +37,6 @@ static void catch_signals(struct server *srv)
 	srv->stop_fd = stop_pipe[0];
 	if (sigaction(SIGTERM, &act, NULL) || sigaction(SIGINT, &act, NULL))
 		err(1, "sigaction");
-}
-
-/* With small buffers, writes block soon, which tests need. */
-static void set_buffers(int fd, int size)
-{
-	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)) ||
-	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)))
-		err(1, "socket buffers of %d bytes", size);
-}
-
-static void listen_on(struct server *srv, unsigned short port, int bufsize)
-{
-	struct sockaddr_in addr = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	socklen_t len = sizeof(addr);
-	int one = 1;
-
-	srv->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK |
-				SOCK_CLOEXEC, 0);
-	if (srv->listen_fd < 0)
-		err(1, "socket");
-	setsockopt(srv->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bufsize)
-		set_buffers(srv->listen_fd, bufsize);
-	if (bind(srv->listen_fd, (struct sockaddr *)&addr, len))
-		err(1, "bind to port %d", port);
-	if (listen(srv->listen_fd, SOMAXCONN))
-		err(1, "listen");
-	if (getsockname(srv->listen_fd, (struct sockaddr *)&addr, &len))
-		err(1, "getsockname");
-	srv->port = ntohs(addr.sin_port);
 }
 
 static void raise_limit(int maxfds)
@@ -128,7 +92,8 @@ void server_start(struct server *srv, int argc, char **argv)
 	if (http_init(srv->maxfds))
 		err(1, "no room for %d connections", srv->maxfds);
 	catch_signals(srv);
-	listen_on(srv, port, bufsize);
+	srv->listen_fd = listen_at(&port, SOMAXCONN, bufsize);
+	srv->port = port;
 }
 
 void server_ready(const struct server *srv)

@@ -17,7 +17,7 @@
 #include "answer.h"
 #include "args.h"
 #include "engine.h"
-#include "listener.h"
+#include "listen.h"
 #include "loop.h"
 
 #define OWN_FDS		16	/* that are no connections */
@@ -124,10 +124,9 @@ int main(int argc, char **argv)
 		err(1, "an answer of %d bytes", msgsize);
 	limit_own_files();
 	catch_signals();
-	listener_init();
 	/* Errors of the engine come before those of the port. */
 	loop.engine->close(engine_open(loop.engine, loop.maxfds));
-	loop.listen_fd = listener_open(&port, bufsize);
+	loop.listen_fd = listen_at(&port, SOMAXCONN, bufsize);
 	ready();
 	loop_run(&loop);
 	report();

@@ -4,6 +4,7 @@
  *
  * Only the loop calls coroutines, and they only return to it.
  */
+#define _GNU_SOURCE
 #include "loop.h"
 
 #include <err.h>
@@ -11,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accept_again.h"
 #include "conn.h"
 #include "engine.h"
-#include "listener.h"
 
 #define STACK_SIZE	8192	/* of a coroutine */
 
@@ -24,6 +25,7 @@ static const struct engine *engine;
 static struct engine_set *set;
 static struct task **tasks;		/* by fd */
 static struct task *first_turn, *last_turn;
+static int spare_fd = -1;	/* given up for a moment when fds run out */
 
 static void free_routine(struct task *task)
 {
@@ -107,13 +109,21 @@ static void accept_all(void)
 	int fd;
 
 	for (;;) {
-		fd = listener_accept(options->listen_fd, options->maxfds);
-		if (fd < 0)
-			return;
-		if (conn_open(fd))
+		fd = accept4(options->listen_fd, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0) {
+			if (!accept_again(options->listen_fd, &spare_fd,
+					  &loop_counts.refused))
+				return;
+			continue;
+		}
+		if (fd < options->maxfds && conn_open(fd)) {
 			loop_counts.accepted++;
-		else
-			loop_counts.refused++;
+			continue;
+		}
+		if (fd >= options->maxfds)
+			close(fd);
+		loop_counts.refused++;
 	}
 }
 
@@ -161,6 +171,9 @@ void loop_run(const struct loop_options *given)
 	tasks = calloc(options->maxfds, sizeof(struct task *));
 	if (!tasks)
 		err(1, "no room for %d connections", options->maxfds);
+	spare_fd = open_spare();
+	if (spare_fd < 0)
+		err(1, "/dev/null");
 	set = engine_open(engine, options->maxfds);
 	watch_own(options->listen_fd);
 	watch_own(options->stop_fd);

@@ -4,7 +4,6 @@
  * gets the same short answer, so that the results reflect the engine.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -19,6 +18,7 @@
 
 #include "args.h"
 #include "engine.h"
+#include "listen.h"
 
 #define BODY_MOST	32768
 
@@ -39,34 +39,6 @@ static void answer_make(long body)
 			     "Content-Length: %ld\r\n\r\n", body);
 	memset(answer + answer_len, 'x', body);
 	answer_len += body;
-}
-
-static int listen_at(int port)
-{
-	struct sockaddr_in addr = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	socklen_t len = sizeof(addr);
-	int one = 1, fd;
-
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		err(1, "socket");
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&addr, len)) {
-		if (errno == EADDRINUSE)
-			errx(1, "port %d is in use: choose another with --port",
-			     port);
-		err(1, "bind to port %d", port);
-	}
-	if (listen(fd, 65535) ||
-	    getsockname(fd, (struct sockaddr *)&addr, &len))
-		err(1, "listen");
-	printf("port %d\n", ntohs(addr.sin_port));
-	fflush(stdout);
-	return fd;
 }
 
 static void drop(int fd)
@@ -203,7 +175,9 @@ int main(int argc, char **argv)
 	signal(SIGTERM, end);
 	answer_make(msgsize);
 	set = engine_open(engine, maxfds);
-	listener = listen_at(port);
+	listener = listen_at(&port, 65535, 0);
+	printf("port %d\n", port);
+	fflush(stdout);
 	if (engine->add(set, listener, POLLIN))
 		errx(1, "%s: the listening socket can't be added",
 		     engine->name);

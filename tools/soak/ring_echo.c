@@ -10,7 +10,6 @@
  *
  * usage: ring_echo PORT	SIGTERM ends it
  */
-#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <pthread.h>
@@ -26,6 +25,7 @@
 
 #include <devepoll_events.h>
 
+#include "../examples/listen.h"
 #include "../examples/number.h"
 
 #define THREADS		2
@@ -168,24 +168,6 @@ static void *work(void *arg)
 	}
 }
 
-static void start_listening(int port)
-{
-	struct sockaddr_in addr = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int one = 1;
-
-	listen_fd = socket(AF_INET,
-			   SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	setsockopt(listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (listen_fd < 0 ||
-	    bind(listen_fd, (struct sockaddr *)&addr, sizeof(addr)) ||
-	    listen(listen_fd, 1024))
-		err(1, "port %d", port);
-}
-
 static void open_set(struct devepoll_consumer *consumers)
 {
 	int ret;
@@ -210,7 +192,7 @@ int main(int argc, char **argv)
 	struct devepoll_stats stats;
 	pthread_t threads[THREADS];
 	sigset_t term;
-	int i, signal;
+	int i, signal, port;
 
 	if (argc != 2)
 		errx(2, "usage: ring_echo PORT");
@@ -219,7 +201,8 @@ int main(int argc, char **argv)
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &term, NULL);
-	start_listening(number_of("PORT", argv[1], 1, 65535));
+	port = number_of("PORT", argv[1], 1, 65535);
+	listen_fd = listen_at(&port, 1024, 0);
 	open_set(consumers);
 	for (i = 0; i < THREADS; i++) {
 		if (pthread_create(&threads[i], NULL, work, &consumers[i]))
