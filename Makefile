@@ -6,8 +6,8 @@
 #                           above); newest is that of trixie-backports, and
 #                           others from there work, too, as 6.16 or 7.2.9;
 #                           trixie is Debian 13's own
-#   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; riscv64
-#                           is experimental
+#   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; tools: for
+#                           arm64 only; riscv64 is experimental
 #   DEBUG=kasan             use the debug kernel: KASAN, lockdep, kmemleak
 #   V=1                     show every command and all output
 #   OPS= SEED=              fuzz: number of operations (default: 1000000), first
@@ -89,7 +89,11 @@ lib: ## build the library: build/lib
 		$(MAKE) -C lib)
 
 tools: ## build the examples and the benchmark: build/tools
-	$(Q)$(MAKE) -C tools
+	$(if $(A:arm64=),$(error tools: they are not for $(A): ARCH=arm64, or none))
+	$(Q)$(if $(A),tools/vm/cross $(A) lib OUTPUT=$(CURDIR)/build/$(A)/lib && \
+		tools/vm/cross $(A) tools OUTPUT=$(CURDIR)/build/$(A)/tools \
+		LIBDEVEPOLL=$(CURDIR)/build/$(A)/lib/libdevepoll.a,\
+		$(MAKE) -C tools)
 
 selftests: lib ## build the test programs: build/selftests
 	$(Q)tools/vm/selftests $(A)

@@ -9,6 +9,13 @@
 #define LOOPS		1000
 #define CALIBRATIONS	101
 
+/* Counts a register down to 0, by two instructions a round. */
+#ifdef __aarch64__
+#define COUNT_DOWN	"1:\n\tsubs %w0, %w0, #1\n\tb.ne 1b"
+#else
+#define COUNT_DOWN	"1:\n\tdec %0\n\tjnz 1b"
+#endif
+
 static unsigned int overhead;
 
 void series_clear(struct series *s)
@@ -73,7 +80,7 @@ bool counter_is_exact(void)
 		int loops = LOOPS;
 
 		series_begin(&s);
-		asm volatile("1:\n\tdec %0\n\tjnz 1b" : "+r" (loops) : : "cc");
+		asm volatile(COUNT_DOWN : "+r" (loops) : : "cc");
 		series_end(&s);
 	}
 	/* The register may be loaded inside or outside of what is counted. */

@@ -9,15 +9,22 @@
 #include <stdint.h>
 
 /*
- * The time stamp counter.  Under QEMU's -icount shift=0 it counts the guest's
- * instructions, one by one; on a real machine, ticks.
+ * The time stamp counter, or the virtual counter of arm64.  Under QEMU's -icount
+ * shift=0 it counts the guest's instructions, one by one; on a real machine, ticks.
  */
 static inline uint64_t counter_read(void)
 {
+#ifdef __aarch64__
+	uint64_t now;
+
+	asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r" (now) : : "memory");
+	return now;
+#else
 	uint32_t lo, hi;
 
 	asm volatile("lfence\n\trdtsc" : "=a" (lo), "=d" (hi) : : "memory");
 	return (uint64_t)hi << 32 | lo;
+#endif
 }
 
 /*

@@ -22,6 +22,10 @@
 
 #define MAX_EVENTS	64
 
+#ifndef SYS_epoll_wait
+#define SYS_epoll_wait SYS_epoll_pwait	/* the only one of arm64 */
+#endif
+
 /* One way to watch files; the handler gets the fd of each event. */
 struct way {
 	const char *name;
