@@ -47,10 +47,10 @@ archive_failed() {
 	die "$1: is the mirror $mirror within reach? DEVEPOLL_MIRROR names another"
 }
 
-# archive_open [--sources] [--arch ARCH] [--flavour F-] SUITE...: select suites for
+# archive_open [--sources] [--arch ARCH] [--flavour F-|-F] SUITE...: select suites for
 # the calls below, refresh the index; with ARCH, their kernels are those of ARCH, and
-# NAME:ARCH is a package of it; with F- they are of flavour F.  A mirror may have an
-# index of ARCH that its signed Release does not name: then there is none, and
+# NAME:ARCH is a package of it; with F- they are of flavour F, as rt-amd64, and with -F
+# as arm64-16k.  A mirror may have an index of ARCH that its signed Release does not name: then there is none, and
 # kernels of ARCH come from the pool.
 archive_open() {
 	local security sources='' foreign=''
@@ -67,7 +67,10 @@ archive_open() {
 	fi
 	archive_kind=$archive_arch
 	if [ "$1" = --flavour ]; then
-		archive_kind=$2$archive_arch
+		case $2 in
+		-*) archive_kind=$archive_arch$2 ;;
+		*) archive_kind=$2$archive_arch ;;
+		esac
 		shift 2
 	fi
 
@@ -224,7 +227,7 @@ archive_get_old() {
 
 	case $1 in
 	*-common) file=$1_$2_all.deb ;;
-	*-"$archive_arch") file=$1_$2_$archive_arch.deb ;;
+	*-"$archive_kind") file=$1_$2_$archive_arch.deb ;;
 	esac
 	mkdir -p "$cache/packages"
 	archive_lock
