@@ -6,6 +6,9 @@
  * The kernel never reads the mapped pages.  What it has to know of a slot
  * stands in the item and in the index, which follows the two page sets in the
  * kernel's mapping and is not in the program's.
+ *
+ * A page set consists of pages of EP_PAGE_SIZE, as in 2001.  The kernel's pages
+ * may be larger; then one of them may belong to both page sets.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -19,12 +22,29 @@
 #include "core/limits.h"
 #include "set/area.h"
 
-/* The two page sets, and the index: a pointer is as large as a slot. */
-#define PAGES_PARTS	3
-#define PAGES_MAPPED	2
-
+/* The index takes as much as a page set: a pointer is as large as a slot. */
 static_assert(sizeof(struct dep_item *) == sizeof(struct pollfd));
-static_assert(PAGE_SIZE == EP_PAGE_SIZE);
+static_assert(PAGE_SIZE % EP_PAGE_SIZE == 0);
+
+/* Does each page set begin with a page of the kernel, however many it has? */
+#define PAGES_APART	(EP_PAGE_SIZE % PAGE_SIZE == 0)
+
+/* How many of the kernel's pages do page sets of @per_set pages take? */
+static u32 pages_mapped(u32 per_set)
+{
+	return PFN_UP(2 * per_set * EP_PAGE_SIZE);
+}
+
+/* And the index, which shares no page with them? */
+static u32 pages_index(u32 per_set)
+{
+	return PFN_UP(per_set * EP_PAGE_SIZE);
+}
+
+static u32 pages_all(u32 per_set)
+{
+	return pages_mapped(per_set) + pages_index(per_set);
+}
 
 static void pages_post(struct dep_instance *inst, struct dep_item *item,
 		       u16 events)
@@ -89,64 +109,89 @@ static const struct dep_sink pages_sink = {
 	.forget = pages_forget,
 };
 
-/* Frees the pages of @pages beyond the first @kept of each part. */
-static void pages_release(struct dep_pages *pages, u32 kept)
+static void pages_release(struct dep_pages *pages)
 {
-	u32 part, i;
+	u32 i;
 
 	if (!pages->pages)
 		return;
 	vunmap(pages->base);
-	for (part = 0; part < PAGES_PARTS; part++) {
-		for (i = kept; i < pages->per_set; i++) {
-			struct page *page;
-
-			page = pages->pages[part * pages->per_set + i];
-			if (page)
-				put_page(page);
-		}
+	for (i = 0; i < pages_all(pages->per_set); i++) {
+		if (pages->pages[i])
+			put_page(pages->pages[i]);
 	}
 	kvfree(pages->pages);
 }
 
-/* Makes @fresh of @per_set pages a part; the first ones are those of @old. */
+/*
+ * The page of @old that will be page @i when a page set has @per_set pages.
+ * The index keeps its pages; page sets do where each begins with its own page.
+ */
+static struct page *pages_stay(const struct dep_pages *old, u32 per_set, u32 i)
+{
+	u32 mapped = pages_mapped(per_set);
+
+	if (i >= mapped) {
+		i -= mapped;
+		if (i >= pages_index(old->per_set))
+			return NULL;
+		return old->pages[pages_mapped(old->per_set) + i];
+	}
+	if (!PAGES_APART || i % per_set >= old->per_set)
+		return NULL;
+	return old->pages[i / per_set * old->per_set + i % per_set];
+}
+
+/* Makes page sets of @per_set pages, with those pages of @old that stay. */
 static int pages_grow(struct dep_pages *fresh, const struct dep_pages *old,
 		      u32 per_set)
 {
-	u32 part, i, nr = PAGES_PARTS * per_set;
+	u32 i, nr = pages_all(per_set);
+	struct page **to;
 
 	fresh->per_set = per_set;
 	fresh->base = NULL;
-	fresh->pages = kvcalloc(nr, sizeof(*fresh->pages), GFP_KERNEL_ACCOUNT);
-	if (!fresh->pages)
+	to = kvcalloc(nr, sizeof(*to), GFP_KERNEL_ACCOUNT);
+	fresh->pages = to;
+	if (!to)
 		return -ENOMEM;
 
-	for (part = 0; part < PAGES_PARTS; part++) {
-		struct page **to = fresh->pages + part * per_set;
-
-		for (i = 0; i < old->per_set; i++)
-			to[i] = old->pages[part * old->per_set + i];
-		for (; i < per_set; i++) {
-			if (fatal_signal_pending(current))
-				goto err_release;
-			to[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-					   __GFP_NOWARN);
-			if (!to[i])
-				goto err_release;
-			cond_resched();
+	for (i = 0; i < nr; i++) {
+		to[i] = pages_stay(old, per_set, i);
+		if (to[i]) {
+			get_page(to[i]);
+			continue;
 		}
+		if (fatal_signal_pending(current))
+			goto err_release;
+		to[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+				   __GFP_NOWARN);
+		if (!to[i])
+			goto err_release;
+		cond_resched();
 	}
-	fresh->base = vmap(fresh->pages, nr, VM_MAP, PAGE_KERNEL);
+	fresh->base = vmap(to, nr, VM_MAP, PAGE_KERNEL);
 	if (!fresh->base)
 		goto err_release;
 	fresh->set[0] = fresh->base;
-	fresh->set[1] = fresh->base + per_set * PAGE_SIZE;
-	fresh->index = fresh->base + PAGES_MAPPED * per_set * PAGE_SIZE;
+	fresh->set[1] = fresh->base + per_set * EP_PAGE_SIZE;
+	fresh->index = fresh->base + pages_mapped(per_set) * PAGE_SIZE;
 	return 0;
 
 err_release:
-	pages_release(fresh, old->per_set);
+	pages_release(fresh);
 	return -ENOMEM;
+}
+
+/* Copies the slots that are filled, unless their pages stay. */
+static void pages_copy(const struct dep_instance *inst, struct dep_pages *fresh)
+{
+	u32 set = inst->snapshot & 1;
+
+	lockdep_assert_held(&inst->lock);
+	if (!PAGES_APART && inst->pending)
+		memcpy(fresh->set[set], inst->pages.set[set],
+		       inst->pending * sizeof(*fresh->set[set]));
 }
 
 /* Installs the larger pages, unless the program has mapped the old ones. */
@@ -159,6 +204,7 @@ static int pages_swap(struct dep_instance *inst, struct dep_pages *fresh,
 		return -EBUSY;
 	}
 	spin_lock_irq(&inst->lock);
+	pages_copy(inst, fresh);
 	swap(*fresh, inst->pages);
 	inst->sink = &pages_sink;
 	inst->room = room;
@@ -182,8 +228,8 @@ static int pages_swap(struct dep_instance *inst, struct dep_pages *fresh,
 int dep_pages_alloc(struct dep_instance *inst, u32 room)
 {
 	struct dep_pages *pages = &inst->pages, fresh = {};
-	u32 per_set = EP_FDS_PAGES(room), old = pages->per_set;
-	u32 more = PAGES_PARTS * (per_set - old);
+	u32 per_set = EP_FDS_PAGES(room);
+	u32 more = pages_all(per_set) - pages_all(pages->per_set);
 	int err;
 
 	lockdep_assert_held(&inst->mtx);
@@ -200,11 +246,11 @@ int dep_pages_alloc(struct dep_instance *inst, u32 room)
 		goto err_uncharge;
 	err = pages_swap(inst, &fresh, room);
 	if (err) {
-		pages_release(&fresh, old);
+		pages_release(&fresh);
 		goto err_uncharge;
 	}
-	/* The old mapping goes; its pages live on in the new one. */
-	pages_release(&fresh, fresh.per_set);
+	/* The old mapping goes; what stayed of it lives on in the new one. */
+	pages_release(&fresh);
 	return 0;
 
 err_uncharge:
@@ -262,8 +308,8 @@ void dep_pages_free(struct dep_instance *inst)
 	inst->freeing = false;
 	mutex_unlock(&inst->map_lock);
 
-	pages_release(&old, 0);
-	dep_uncharge_pages(inst->user, PAGES_PARTS * old.per_set);
+	pages_release(&old);
+	dep_uncharge_pages(inst->user, pages_all(old.per_set));
 }
 
 static void pages_vm_open(struct vm_area_struct *vma)
@@ -286,7 +332,7 @@ static vm_fault_t pages_vm_fault(struct vm_fault *vmf)
 	struct dep_instance *inst = vmf->vma->vm_private_data;
 	struct dep_pages *pages = &inst->pages;
 
-	if (vmf->pgoff >= PAGES_MAPPED * pages->per_set)
+	if (vmf->pgoff >= pages_mapped(pages->per_set))
 		return VM_FAULT_SIGBUS;
 	vmf->page = pages->pages[vmf->pgoff];
 	get_page(vmf->page);
@@ -320,7 +366,7 @@ int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
 
 	mutex_lock(&inst->map_lock);
 	if (!pages->per_set || inst->freeing || vma->vm_pgoff ||
-	    vma_pages(vma) != PAGES_MAPPED * pages->per_set)
+	    vma_pages(vma) != pages_mapped(pages->per_set))
 		goto out;
 
 	vm_flags_mod(vma, VM_DONTEXPAND,

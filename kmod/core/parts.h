@@ -23,8 +23,9 @@ struct dep_watch;
  * @set: L: the page sets, in the kernel's address space; dep_instance.snapshot
  *	selects one
  * @index: L: the item of each slot of the page set being filled
- * @per_set: M+P+L: pages of one page set; read without a lock as a hint
- * @pages: M+P: all pages: the first page set, the second, the index
+ * @per_set: M+P+L: pages of EP_PAGE_SIZE of one page set; read without a lock as
+ *	a hint
+ * @pages: M+P: all pages: both page sets, which may share one, then the index
  * @base: M: where @pages are mapped for the kernel
  */
 struct dep_pages {

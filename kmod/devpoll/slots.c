@@ -67,7 +67,8 @@ static void slots_replace(struct dep_instance *inst, struct dep_area fresh)
  */
 int dep_slots_alloc(struct dep_instance *inst, u32 slots)
 {
-	struct dep_area fresh = { .nr = EP_FDS_PAGES(slots), .slots = slots };
+	struct dep_area fresh = { .nr = PFN_UP(slots * sizeof(struct pollfd)),
+				  .slots = slots };
 	u32 more;
 	int err;
 

@@ -139,6 +139,11 @@ TEST_F(room, grows_without_losing_fds_or_events)
 	ASSERT_EQ(0, eventfd_post(self->event));
 	ASSERT_EQ(0, dep_alloc(self->fd, 20000));
 	EXPECT_EQ(self->event, poll_once(self->fd, 20000));
+	/* Now the second page set is filled. */
+	ASSERT_EQ(0, eventfd_post(late));
+	ASSERT_EQ(0, dep_alloc(self->fd, 30000));
+	EXPECT_EQ(late, poll_once(self->fd, 30000));
+	EXPECT_EQ(0, close(late));
 }
 
 TEST_F(room, neither_grows_nor_goes_while_mapped)
@@ -282,10 +287,11 @@ TEST_F(room, that_is_full_reports_every_fd)
 TEST_F(room, is_mapped_whole_or_not_at_all)
 {
 	const long page = getpagesize();
-	const size_t size = EP_MAP_SIZE(1000);
+	/* Of eight pages a set, which the kernel can't round up to more. */
+	const size_t size = EP_MAP_SIZE(4000);
 
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size, 0));
-	ASSERT_EQ(0, dep_alloc(self->fd, 1000));
+	ASSERT_EQ(0, dep_alloc(self->fd, 4000));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, 0, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, page, 0));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size / 2, 0));
@@ -299,8 +305,8 @@ TEST_F(room, is_mapped_whole_or_not_at_all)
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size / 2, size / 2));
 	EXPECT_EQ(EINVAL, map_errno(self->fd, size, size));
 	/* None of these left the set mapped. */
-	EXPECT_EQ(0, dep_alloc(self->fd, 2000));
-	EXPECT_EQ(0, map_errno(self->fd, EP_MAP_SIZE(2000), 0));
+	EXPECT_EQ(0, dep_alloc(self->fd, 8000));
+	EXPECT_EQ(0, map_errno(self->fd, EP_MAP_SIZE(8000), 0));
 }
 
 TEST_F(room, must_be_mapped_for_a_wait)

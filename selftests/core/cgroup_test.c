@@ -76,11 +76,11 @@ TEST_F(cgroup, pages_are_charged)
 	ASSERT_LE(0, before);
 	ASSERT_EQ(0, dep_alloc(fd, 131072));
 	with = charged();
-	EXPECT_LE(before + 256 * PARTS * PAGE, with + SLACK);
+	EXPECT_LE(before + 256 * PARTS * EP_PAGE_SIZE, with + SLACK);
 	close(fd);
 	after = charged();
 	EXPECT_LE(0, after);
-	EXPECT_LE(after, with - 256 * PARTS * PAGE + SLACK);
+	EXPECT_LE(after, with - 256 * PARTS * EP_PAGE_SIZE + SLACK);
 }
 
 TEST_F(cgroup, items_are_charged)

@@ -13,7 +13,7 @@
 
 #define WATCHES_FILE	"/sys/module/devepoll/parameters/max_user_watches"
 
-#define PAGE		4096L
+#define PAGE		((long)getpagesize())
 /* Pages that the kernel holds for each page of one set. */
 #define PARTS		3
 

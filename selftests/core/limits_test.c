@@ -24,6 +24,8 @@
 
 #define MAX_FDS_FILE	"/sys/module/devepoll/parameters/max_fds"
 #define ITEMS_PER_FILE	4096
+/* Fds of which a page set takes one page of the kernel. */
+#define PAGE_FDS	(PAGE / (int)sizeof(struct pollfd))
 /* The first number that can't be watched. */
 #define FDS_WATCHED	(2L << 20)
 
@@ -93,24 +95,24 @@ TEST_F(limits, locked_memory_bounds_the_pages_of_a_user)
 
 	ASSERT_EQ(0, limit(RLIMIT_MEMLOCK, 8 * PARTS * PAGE));
 	ASSERT_EQ(0, become(45001));
-	a = new_set(1);
-	b = new_set(1);
+	a = new_set(PAGE_FDS);
+	b = new_set(PAGE_FDS);
 	ASSERT_LE(0, a);
 	ASSERT_LE(0, b);
-	EXPECT_EQ(-ENOMEM, dep_alloc(a, 8 * POLLFD_X_PAGE));
-	EXPECT_EQ(0, dep_alloc(a, 7 * POLLFD_X_PAGE));
-	EXPECT_EQ(-ENOMEM, dep_alloc(b, 2 * POLLFD_X_PAGE));
-	EXPECT_EQ(-1, new_set(1));
+	EXPECT_EQ(-ENOMEM, dep_alloc(a, 8 * PAGE_FDS));
+	EXPECT_EQ(0, dep_alloc(a, 7 * PAGE_FDS));
+	EXPECT_EQ(-ENOMEM, dep_alloc(b, 2 * PAGE_FDS));
+	EXPECT_EQ(-1, new_set(PAGE_FDS));
 
 	/* A failure changed nothing, and what is freed can be had again. */
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(0, dep_free(a)) TH_LOG("round %d", i);
-		ASSERT_EQ(0, dep_alloc(b, 7 * POLLFD_X_PAGE));
-		ASSERT_EQ(-ENOMEM, dep_alloc(a, 2 * POLLFD_X_PAGE));
+		ASSERT_EQ(0, dep_alloc(b, 7 * PAGE_FDS));
+		ASSERT_EQ(-ENOMEM, dep_alloc(a, 2 * PAGE_FDS));
 		close(b);
-		b = new_set(1);
+		b = new_set(PAGE_FDS);
 		ASSERT_LE(0, b);
-		ASSERT_EQ(0, dep_alloc(a, 7 * POLLFD_X_PAGE));
+		ASSERT_EQ(0, dep_alloc(a, 7 * PAGE_FDS));
 	}
 	close(a);
 	close(b);
@@ -286,11 +288,23 @@ TEST_F(limits, items_of_a_file_are_bounded)
 	close(a);
 }
 
+static long whole_pages(long size)
+{
+	return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+/* The page sets, which may share a page of the kernel, and the index. */
+static long charge_of(int fds)
+{
+	return whole_pages(EP_MAP_SIZE(fds)) +
+	       whole_pages(EP_MAP_SIZE(fds) / 2);
+}
+
 /* An unprivileged user takes as much as possible: it must be little. */
 TEST_F(limits, greedy_user_gets_no_more_than_his_share)
 {
 	const long most = 8L << 20;
-	long pages = 0;
+	long charged = 0;
 	int i;
 
 	ASSERT_EQ(0, limit(RLIMIT_MEMLOCK, most));
@@ -303,14 +317,14 @@ TEST_F(limits, greedy_user_gets_no_more_than_his_share)
 			break;
 		for (n = 131072; n >= 1; n /= 2) {
 			if (!dep_alloc(fd, n)) {
-				pages += PARTS * EP_FDS_PAGES(n);
+				charged += charge_of(n);
 				break;
 			}
 		}
 	}
-	EXPECT_LT(0, pages);
-	EXPECT_LE(pages * PAGE, most);
-	EXPECT_LT(most - pages * PAGE, (long)PARTS * PAGE);
+	EXPECT_LT(0, charged);
+	EXPECT_LE(charged, most);
+	EXPECT_LT(most - charged, charge_of(1));
 }
 
 TEST_HARNESS_MAIN

@@ -201,9 +201,9 @@ TEST_F(size, of_the_array_is_at_least_1_and_not_too_large)
 
 TEST_F(size, of_a_change_is_in_bounds_and_even)
 {
-	static const uint32_t bad[] = {
-		0, 1, 8, 16, 23, 25, 28, 4096 + 8, 65536, 0x80000000,
-		UINT32_MAX, UINT32_MAX - 7,
+	const uint32_t bad[] = {
+		0, 1, 8, 16, 23, 25, 28, getpagesize() + 8, 65536 + 8,
+		0x80000000, UINT32_MAX, UINT32_MAX - 7,
 	};
 	size_t i;
 

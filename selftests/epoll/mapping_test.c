@@ -175,7 +175,7 @@ TEST_F(mapping, can_go_and_come_back)
 TEST_F(mapping, that_is_too_large_is_refused)
 {
 	/* More than any set may have, and nothing is left behind. */
-	EXPECT_EQ(NULL, map_whole(self->set.fd, 4096UL * 1025));
+	EXPECT_EQ(NULL, map_whole(self->set.fd, getpagesize() * 1025UL));
 	EXPECT_EQ(EINVAL, errno);
 	self->map = map_whole(self->set.fd, self->size);
 	EXPECT_TRUE(!!self->map);

@@ -79,7 +79,8 @@ TEST(ring_of_what_can_have_none_is_refused)
 
 static int exceed_memlock(void)
 {
-	struct rlimit limit = { 4 * 4096, 4 * 4096 };
+	const long page = getpagesize();
+	struct rlimit limit = { 4 * page, 4 * page };
 	struct devepoll_consumer c[1];
 	int set = devepoll_events_open(0);
 
@@ -87,7 +88,7 @@ static int exceed_memlock(void)
 		return 1;
 	close(set);
 	set = devepoll_events_open(0);
-	if (devepoll_events_ring(set, c, 1, 1024) != -ENOMEM)
+	if (devepoll_events_ring(set, c, 1, page / 4) != -ENOMEM)
 		return 2;
 	/* The set is as it was. */
 	return devepoll_events_ring(set, c, 1, SLOTS) ? 3 : 0;

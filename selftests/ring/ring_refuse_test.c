@@ -20,8 +20,9 @@
 #define SLOTS	16
 /* Pages of the slot sets of one instance. */
 #define PAGES_MOST	1024
-#define PER_PAGE	(4096 / sizeof(struct devepoll_event))
-#define SETS_PER_PAGE	(4096 / DEVEPOLL_RING_ALIGN)
+#define PAGE		((size_t)getpagesize())
+#define PER_PAGE	(PAGE / sizeof(struct devepoll_event))
+#define SETS_PER_PAGE	(PAGE / DEVEPOLL_RING_ALIGN)
 #define SOMEBODY	45400
 
 FIXTURE(ring_refuse) {
@@ -50,7 +51,7 @@ static int make(int fd, struct devepoll_ring args)
 
 TEST_F(ring_refuse, sizes_of_nothing_and_too_large_ones)
 {
-	static const struct devepoll_ring bad[] = {
+	const struct devepoll_ring bad[] = {
 		{ .consumers = 0, .slots = 1 },
 		{ .consumers = 1, .slots = 0 },
 		{ .consumers = -1, .slots = 1 },
@@ -230,14 +231,14 @@ TEST_F(ring_refuse, opens_of_the_wrong_mode)
 	EXPECT_EQ(-EINVAL, dep_request(self->set.fd, DEVEPOLL_RING_WAIT, &args));
 	EXPECT_EQ(0, dep_request(r, DEVEPOLL_RING_WAIT, &args));
 
-	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, r, DEVEPOLL_MAP_RING);
+	map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, r, DEVEPOLL_MAP_RING);
 	EXPECT_EQ(MAP_FAILED, map);
 	EXPECT_EQ(EACCES, errno);
-	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, r,
+	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, r,
 		   DEVEPOLL_MAP_RING);
 	EXPECT_EQ(MAP_FAILED, map);
 	EXPECT_EQ(EACCES, errno);
-	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, w, DEVEPOLL_MAP_RING);
+	map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, w, DEVEPOLL_MAP_RING);
 	EXPECT_EQ(MAP_FAILED, map);
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_NE(MAP_FAILED, ring_map_slots(r, 1, SLOTS));
@@ -252,25 +253,25 @@ TEST_F(ring_refuse, wrong_mappings)
 		int prot, flags;
 		unsigned long offset;
 	} bad[] = {
-		{ 8192, rw, MAP_SHARED, DEVEPOLL_MAP_RING },
-		{ 4096, rw, MAP_PRIVATE, DEVEPOLL_MAP_RING },
-		{ 4096, PROT_READ, MAP_PRIVATE, DEVEPOLL_MAP_RING },
-		{ 4096, rw, MAP_SHARED, DEVEPOLL_MAP_RING + 4096 },
-		{ 4096, PROT_READ, MAP_SHARED, DEVEPOLL_MAP_RING_SLOTS },
-		{ 3 * 4096, PROT_READ, MAP_SHARED, DEVEPOLL_MAP_RING_SLOTS },
-		{ 4096, PROT_READ, MAP_SHARED,
-		  DEVEPOLL_MAP_RING_SLOTS + 4096 },
-		{ 4096, PROT_READ, MAP_SHARED, 0 },
-		{ 4096, PROT_READ, MAP_SHARED, 0x400000000 },
+		{ 2 * PAGE, rw, MAP_SHARED, DEVEPOLL_MAP_RING },
+		{ PAGE, rw, MAP_PRIVATE, DEVEPOLL_MAP_RING },
+		{ PAGE, PROT_READ, MAP_PRIVATE, DEVEPOLL_MAP_RING },
+		{ PAGE, rw, MAP_SHARED, DEVEPOLL_MAP_RING + PAGE },
+		{ PAGE, PROT_READ, MAP_SHARED, DEVEPOLL_MAP_RING_SLOTS },
+		{ 3 * PAGE, PROT_READ, MAP_SHARED, DEVEPOLL_MAP_RING_SLOTS },
+		{ PAGE, PROT_READ, MAP_SHARED,
+		  DEVEPOLL_MAP_RING_SLOTS + PAGE },
+		{ PAGE, PROT_READ, MAP_SHARED, 0 },
+		{ PAGE, PROT_READ, MAP_SHARED, 0x400000000 },
 	};
 	size_t i;
 
 	EXPECT_EQ(MAP_FAILED, ring_map_word(fd));
 	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(MAP_FAILED, ring_map_slots(fd, 1, 256));
+	EXPECT_EQ(MAP_FAILED, ring_map_slots(fd, 1, PER_PAGE));
 	EXPECT_EQ(EINVAL, errno);
 	/* Two pages of slots. */
-	ASSERT_EQ(0, ring_request(fd, 1, 256));
+	ASSERT_EQ(0, ring_request(fd, 1, PER_PAGE));
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(MAP_FAILED,
 			  mmap(NULL, bad[i].size, bad[i].prot, bad[i].flags,
@@ -307,8 +308,8 @@ static void write_slots(struct ring *ring)
 	struct devepoll_event *slots = ring_map_slots(ring->set.fd, 1, SLOTS);
 
 	/* Not even one that asked for it. */
-	munmap(slots, 4096);
-	slots = mmap(slots, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+	munmap(slots, PAGE);
+	slots = mmap(slots, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		     ring->set.fd, DEVEPOLL_MAP_RING_SLOTS);
 	if (slots == MAP_FAILED || slots[0].events)
 		_exit(1);
@@ -317,7 +318,7 @@ static void write_slots(struct ring *ring)
 
 static void run_word(struct ring *ring)
 {
-	void *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+	void *word = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_SHARED, ring->set.fd, DEVEPOLL_MAP_RING);
 
 	if (word == MAP_FAILED)
@@ -341,13 +342,13 @@ TEST_F(ring_refuse, a_child_the_memory_of_its_parent)
 /* What a parent has asked for, and then what the child itself can do. */
 static void insist_on_word(struct ring *ring)
 {
-	madvise((void *)ring->word, 4096, MADV_DONTFORK);
+	madvise((void *)ring->word, PAGE, MADV_DONTFORK);
 	touch_word(ring);
 }
 
 static void insist_on_slots(struct ring *ring)
 {
-	madvise((void *)ring->sets, 4096, MADV_DONTFORK);
+	madvise((void *)ring->sets, PAGE, MADV_DONTFORK);
 	touch_slots(ring);
 }
 
@@ -366,8 +367,8 @@ TEST_F(ring_refuse, a_child_the_memory_that_its_parent_would_share)
 	ASSERT_EQ(0, ring_open(&ring, 1, SLOTS));
 	touch_word(&ring);
 	touch_slots(&ring);
-	word = madvise((void *)ring.word, 4096, MADV_DOFORK);
-	slots = madvise((void *)ring.sets, 4096, MADV_DOFORK);
+	word = madvise((void *)ring.word, PAGE, MADV_DOFORK);
+	slots = madvise((void *)ring.sets, PAGE, MADV_DOFORK);
 	EXPECT_EQ(word, slots);
 	EXPECT_TRUE(is_killed(touch_word, &ring));
 	EXPECT_TRUE(is_killed(touch_slots, &ring));
@@ -384,10 +385,10 @@ TEST_F(ring_refuse, parts_of_a_mapping)
 	struct ring ring;
 
 	/* Two pages. */
-	ASSERT_EQ(0, ring_open(&ring, 1, 256));
-	EXPECT_EQ(-1, munmap((void *)ring.sets, 4096));
+	ASSERT_EQ(0, ring_open(&ring, 1, PER_PAGE));
+	EXPECT_EQ(-1, munmap((void *)ring.sets, PAGE));
 	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(-1, mprotect((void *)ring.sets, 4096, PROT_NONE));
+	EXPECT_EQ(-1, mprotect((void *)ring.sets, PAGE, PROT_NONE));
 	EXPECT_EQ(EINVAL, errno);
 	touch_slots(&ring);
 	ring_close(&ring);
@@ -400,15 +401,15 @@ TEST_F(ring_refuse, stores_to_slots_and_code_in_the_word)
 	ASSERT_EQ(0, ring_open(&ring, 1, SLOTS));
 	EXPECT_EQ(128 + SIGSEGV, in_child(write_slots, &ring));
 	EXPECT_EQ(128 + SIGSEGV, in_child(run_word, &ring));
-	EXPECT_EQ(-1, mprotect((void *)ring.sets, 4096,
+	EXPECT_EQ(-1, mprotect((void *)ring.sets, PAGE,
 			       PROT_READ | PROT_WRITE));
 	EXPECT_EQ(EACCES, errno);
-	EXPECT_EQ(-1, mprotect((void *)ring.word, 4096,
+	EXPECT_EQ(-1, mprotect((void *)ring.word, PAGE,
 			       PROT_READ | PROT_EXEC));
 	EXPECT_EQ(EACCES, errno);
-	EXPECT_EQ(MAP_FAILED, mremap((void *)ring.word, 4096, 8192,
+	EXPECT_EQ(MAP_FAILED, mremap((void *)ring.word, PAGE, 2 * PAGE,
 				     MREMAP_MAYMOVE));
-	EXPECT_EQ(MAP_FAILED, mremap((void *)ring.sets, 4096, 8192,
+	EXPECT_EQ(MAP_FAILED, mremap((void *)ring.sets, PAGE, 2 * PAGE,
 				     MREMAP_MAYMOVE));
 	ring_close(&ring);
 }
@@ -416,22 +417,22 @@ TEST_F(ring_refuse, stores_to_slots_and_code_in_the_word)
 /* A ring of two pages of slots: these, the word and the index. */
 static void exceed_memlock(struct ring *ring)
 {
-	struct rlimit limit = { 4 * 4096, 4 * 4096 };
+	struct rlimit limit = { 4 * PAGE, 4 * PAGE };
 	struct eset sets[2];
 
 	if (become(SOMEBODY) || setrlimit(RLIMIT_MEMLOCK, &limit) ||
 	    eset_open(&sets[0], &eset_devepoll) ||
 	    eset_open(&sets[1], &eset_devepoll))
 		_exit(1);
-	if (ring_request(sets[0].fd, 1, 257) != -ENOMEM)
+	if (ring_request(sets[0].fd, 1, PER_PAGE + 1) != -ENOMEM)
 		_exit(2);
-	if (ring_request(sets[0].fd, 1, 256))
+	if (ring_request(sets[0].fd, 1, PER_PAGE))
 		_exit(3);
 	if (ring_request(sets[1].fd, 1, 1) != -ENOMEM)
 		_exit(4);
 	/* The set is one of no interface still, and what was charged is back */
 	eset_close(&sets[0]);
-	if (ring_request(sets[1].fd, 1, 256))
+	if (ring_request(sets[1].fd, 1, PER_PAGE))
 		_exit(5);
 }
 
