@@ -6,10 +6,10 @@
 export LD_LIBRARY_PATH=$PROOF_ROOT/usr/lib/x86_64-linux-gnu:$PROOF_ROOT/lib/x86_64-linux-gnu
 preload=$top/build/lib/libdevepoll-preload.so
 
-# nginx_conf DIR PORT: prints the configuration of nginx
+# nginx_conf DIR PORT [WORKERS]: prints the configuration of nginx
 nginx_conf() {
 	cat <<-END
-		worker_processes 2;
+		worker_processes ${3:-2};
 		daemon off;
 		user root;
 		pid $1/pid;

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Opens connections to workers that share a listening socket, keeps them open,
+ * and prints how many each worker has.
+ *
+ * usage: connect epoll|device NUMBER PORT PID...
+ *
+ * Each of the workers PID must have a set of this kind and none of the other.
+ * A connection sends a request and has an answer before the next one is opened.
+ * There is no time limit: the caller has one.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <err.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../examples/number.h"
+
+#define POLL_US		200000
+#define REQUEST		"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+
+static const char *const links[] = { "anon_inode:[eventpoll]", "/dev/epoll" };
+
+/* What a worker has open. */
+struct has {
+	int sets[2];	/* as in links */
+	int watched;	/* fds, in all sets */
+	int sockets;
+};
+
+static FILE *proc_open(int pid, const char *name)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return fopen(path, "re");
+}
+
+static int watched_of(int pid, const char *fd)
+{
+	char name[280], line[256];
+	int nr = 0;
+	FILE *info;
+
+	snprintf(name, sizeof(name), "fdinfo/%s", fd);
+	info = proc_open(pid, name);
+	while (info && fgets(line, sizeof(line), info))
+		nr += !strncmp(line, "tfd:", 4);
+	if (info)
+		fclose(info);
+	return nr;
+}
+
+static struct has worker_has(int pid)
+{
+	struct has has = {};
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		err(1, "worker %d", pid);
+	while ((entry = readdir(dir))) {
+		char link[64] = "";
+
+		if (readlinkat(dirfd(dir), entry->d_name, link,
+			       sizeof(link) - 1) < 0)
+			continue;
+		has.sockets += !strncmp(link, "socket:", 7);
+		for (i = 0; i < 2; i++) {
+			if (strcmp(link, links[i]))
+				continue;
+			has.sets[i]++;
+			has.watched += watched_of(pid, entry->d_name);
+		}
+	}
+	closedir(dir);
+	return has;
+}
+
+static bool is_asleep(int pid)
+{
+	FILE *file = proc_open(pid, "stat");
+	char state = 0;
+
+	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		errx(1, "worker %d has ended", pid);
+	fclose(file);
+	return state == 'S';
+}
+
+/*
+ * Returns what the worker has while it waits for its first connection: it
+ * watches the listening socket, and a pipe or socket of its own.
+ */
+static struct has await_worker(int pid, int kind)
+{
+	struct has has;
+
+	for (;;) {
+		has = worker_has(pid);
+		if (has.sets[!kind])
+			errx(1, "worker %d has %s", pid, links[!kind]);
+		if (has.watched >= 2 && is_asleep(pid))
+			return has;
+		usleep(POLL_US);
+	}
+}
+
+static void open_one(int port)
+{
+	const struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons(port),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char answer[4096];
+
+	if (fd < 0 || connect(fd, (const void *)&to, sizeof(to)))
+		err(1, "a connection");
+	if (write(fd, REQUEST, strlen(REQUEST)) != (ssize_t)strlen(REQUEST) ||
+	    read(fd, answer, sizeof(answer)) <= 0)
+		errx(1, "a connection had no answer");
+}
+
+int main(int argc, char **argv)
+{
+	int kind = argc > 1 && !strcmp(argv[1], "device");
+	int number, port, workers = argc - 4, sum = 0, i;
+	struct has *before;
+	int *counts, *pids;
+
+	if (argc < 5 || (!kind && strcmp(argv[1], "epoll")))
+		errx(2, "usage: connect epoll|device NUMBER PORT PID...");
+	number = number_of("NUMBER", argv[2], 1, 60000);
+	port = number_of("PORT", argv[3], 1, 65535);
+	before = calloc(workers, sizeof(*before));
+	counts = calloc(workers, sizeof(*counts));
+	pids = calloc(workers, sizeof(*pids));
+	if (!before || !counts || !pids)
+		err(1, "memory");
+	for (i = 0; i < workers; i++)
+		pids[i] = number_of("PID", argv[4 + i], 1, 1 << 22);
+	for (i = 0; i < workers; i++)
+		before[i] = await_worker(pids[i], kind);
+	for (i = 0; i < number; i++)
+		open_one(port);
+	for (i = 0; i < workers; i++) {
+		counts[i] = worker_has(pids[i]).sockets - before[i].sockets;
+		sum += counts[i];
+	}
+	if (sum != number)
+		errx(1, "the workers have %d of %d connections", sum, number);
+	for (i = 0; i < workers; i++)
+		printf("%d%c", counts[i], i < workers - 1 ? ' ' : '\n');
+	return 0;
+}
