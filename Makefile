@@ -152,6 +152,7 @@ proof: ## run all tests that others wrote for epoll (40 min per kernel)
 servers: ## run redis, nginx, memcached, Node.js and tokio on device and epoll
 	$(call deps,base npm rust)
 	$(Q)tools/proof/run servers $(KERNEL)
+	$(Q)tools/proof/run accepts $(KERNEL)
 
 clients: ## run programs written for Solaris on /dev/poll (KERNEL=, 6.1)
 	$(call deps,base)
