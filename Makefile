@@ -7,7 +7,8 @@
 #                           others from there work, too, as 6.16 or 7.2.9;
 #                           trixie is Debian 13's own
 #   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; tools: for
-#                           arm64 only; riscv64 is experimental
+#                           arm64 only; other targets refuse it; riscv64 is
+#                           experimental
 #   DEBUG=kasan             use the debug kernel: KASAN, lockdep, kmemleak
 #   V=1                     show every command and all output
 #   OPS= SEED=              fuzz: number of operations (default: 1000000), first
@@ -46,6 +47,11 @@ ifneq ($(filter-out x86 x86_64 i386 amd64 arm64 riscv64,$(ARCH)),)
 $(error ARCH=$(ARCH) is unknown: arm64, riscv64, or none for x86-64)
 endif
 A := $(filter arm64 riscv64,$(ARCH))
+for-all := kmod lib tools selftests help deps clean
+ifneq ($(and $(A),$(filter-out $(for-all),$(MAKECMDGOALS))),)
+$(error $(firstword $(filter-out $(for-all),$(MAKECMDGOALS))): not for ARCH=$(A): \
+	kmod, lib, tools and selftests are)
+endif
 
 V ?= 0
 ifneq ($(V),1)
