@@ -23,6 +23,8 @@
 #include "../examples/number.h"
 
 #define POLL_US		200000
+/* Of /proc/net/tcp. */
+#define ESTABLISHED	1
 #define REQUEST		"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 
 static const char *const links[] = { "anon_inode:[eventpoll]", "/dev/epoll" };
@@ -31,7 +33,6 @@ static const char *const links[] = { "anon_inode:[eventpoll]", "/dev/epoll" };
 struct has {
 	int sets[2];	/* as in links */
 	int watched;	/* fds, in all sets */
-	int sockets;
 };
 
 static FILE *proc_open(int pid, const char *name)
@@ -75,7 +76,6 @@ static struct has worker_has(int pid)
 		if (readlinkat(dirfd(dir), entry->d_name, link,
 			       sizeof(link) - 1) < 0)
 			continue;
-		has.sockets += !strncmp(link, "socket:", 7);
 		for (i = 0; i < 2; i++) {
 			if (strcmp(link, links[i]))
 				continue;
@@ -85,6 +85,58 @@ static struct has worker_has(int pid)
 	}
 	closedir(dir);
 	return has;
+}
+
+/* Reads the inodes of the connections to a port; returns how many there are. */
+static int connections_of(unsigned int port, unsigned long *inodes, int most)
+{
+	FILE *file = fopen("/proc/net/tcp", "re");
+	unsigned int local, state;
+	unsigned long inode;
+	char line[256];
+	int nr = 0;
+
+	if (!file)
+		err(1, "/proc/net/tcp");
+	while (nr < most && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%*d: %*x:%x %*x:%*x %x %*s %*s %*s %*s %*s %lu",
+			   &local, &state, &inode) == 3 &&
+		    local == port && state == ESTABLISHED)
+			inodes[nr++] = inode;
+	}
+	fclose(file);
+	return nr;
+}
+
+/*
+ * Counts the connections that a worker has.  It has other sockets, too: nginx
+ * goes on to pass those of its younger workers while connections come.
+ */
+static int worker_connections(int pid, const unsigned long *inodes, int nr)
+{
+	struct dirent *entry;
+	unsigned long inode;
+	int count = 0, i;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		err(1, "worker %d", pid);
+	while ((entry = readdir(dir))) {
+		char link[64] = "";
+
+		if (readlinkat(dirfd(dir), entry->d_name, link,
+			       sizeof(link) - 1) < 0 ||
+		    sscanf(link, "socket:[%lu]", &inode) != 1)
+			continue;
+		for (i = 0; i < nr && inodes[i] != inode; i++)
+			;
+		count += i < nr;
+	}
+	closedir(dir);
+	return count;
 }
 
 static bool is_asleep(int pid)
@@ -99,10 +151,10 @@ static bool is_asleep(int pid)
 }
 
 /*
- * Returns what the worker has while it waits for its first connection: it
- * watches the listening socket, and a pipe or socket of its own.
+ * Returns while the worker waits for its first connection: it watches the
+ * listening socket, and a pipe or socket of its own.
  */
-static struct has await_worker(int pid, int kind)
+static void await_worker(int pid, int kind)
 {
 	struct has has;
 
@@ -111,7 +163,7 @@ static struct has await_worker(int pid, int kind)
 		if (has.sets[!kind])
 			errx(1, "worker %d has %s", pid, links[!kind]);
 		if (has.watched >= 2 && is_asleep(pid))
-			return has;
+			return;
 		usleep(POLL_US);
 	}
 }
@@ -136,27 +188,28 @@ static void open_one(int port)
 int main(int argc, char **argv)
 {
 	int kind = argc > 1 && !strcmp(argv[1], "device");
-	int number, port, workers = argc - 4, sum = 0, i;
-	struct has *before;
+	int number, port, workers = argc - 4, sum = 0, nr, i;
+	unsigned long *inodes;
 	int *counts, *pids;
 
 	if (argc < 5 || (!kind && strcmp(argv[1], "epoll")))
 		errx(2, "usage: connect epoll|device NUMBER PORT PID...");
 	number = number_of("NUMBER", argv[2], 1, 60000);
 	port = number_of("PORT", argv[3], 1, 65535);
-	before = calloc(workers, sizeof(*before));
+	inodes = calloc(number + 1, sizeof(*inodes));
 	counts = calloc(workers, sizeof(*counts));
 	pids = calloc(workers, sizeof(*pids));
-	if (!before || !counts || !pids)
+	if (!inodes || !counts || !pids)
 		err(1, "memory");
 	for (i = 0; i < workers; i++)
 		pids[i] = number_of("PID", argv[4 + i], 1, 1 << 22);
 	for (i = 0; i < workers; i++)
-		before[i] = await_worker(pids[i], kind);
+		await_worker(pids[i], kind);
 	for (i = 0; i < number; i++)
 		open_one(port);
+	nr = connections_of(port, inodes, number + 1);
 	for (i = 0; i < workers; i++) {
-		counts[i] = worker_has(pids[i]).sockets - before[i].sockets;
+		counts[i] = worker_connections(pids[i], inodes, nr);
 		sum += counts[i];
 	}
 	if (sum != number)
