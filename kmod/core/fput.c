@@ -166,7 +166,6 @@ void dep_last_leave(struct dep_instance *inst, struct file *file)
  * @ends: the caller is about to return to user space
  */
 void dep_last_unlock(struct dep_instance *inst, bool free, bool ends)
-	__releases(&inst->mtx)
 {
 	struct file *last = dep_last_take(inst);
 

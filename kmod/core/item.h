@@ -80,12 +80,13 @@ struct dep_item {
 	u16 revents;
 	u16 pending;
 	u16 events;
-	bool hooked:1;
-	bool must_poll:1;
+	/* Of one type, since sparse gives bits of bool a place of their own. */
+	u8 hooked:1;
+	u8 must_poll:1;
 	u8 chosen:2;
 	u8 handover:2;
-	bool hosted:1;
-	bool cut:1;
+	u8 hosted:1;
+	u8 cut:1;
 	u8 watched;
 	u32 mode;
 	int fd;
