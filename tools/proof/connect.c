@@ -58,29 +58,48 @@ static int watched_of(int pid, const char *fd)
 	return nr;
 }
 
-static struct has worker_has(int pid)
+static DIR *fds_open(int pid)
 {
-	struct has has = {};
-	struct dirent *entry;
 	char path[64];
 	DIR *dir;
-	int i;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = opendir(path);
 	if (!dir)
 		err(1, "worker %d", pid);
-	while ((entry = readdir(dir))) {
-		char link[64] = "";
+	return dir;
+}
 
-		if (readlinkat(dirfd(dir), entry->d_name, link,
-			       sizeof(link) - 1) < 0)
+/* Returns the next fd, as text, and what it is; NULL after the last. */
+static const char *fd_next(DIR *dir, char *link, size_t size)
+{
+	struct dirent *entry;
+	ssize_t length;
+
+	while ((entry = readdir(dir))) {
+		length = readlinkat(dirfd(dir), entry->d_name, link, size - 1);
+		if (length < 0)
 			continue;
+		link[length] = '\0';
+		return entry->d_name;
+	}
+	return NULL;
+}
+
+static struct has worker_has(int pid)
+{
+	DIR *dir = fds_open(pid);
+	struct has has = {};
+	const char *fd;
+	char link[64];
+	int i;
+
+	while ((fd = fd_next(dir, link, sizeof(link)))) {
 		for (i = 0; i < 2; i++) {
 			if (strcmp(link, links[i]))
 				continue;
 			has.sets[i]++;
-			has.watched += watched_of(pid, entry->d_name);
+			has.watched += watched_of(pid, fd);
 		}
 	}
 	closedir(dir);
@@ -114,22 +133,13 @@ static int connections_of(unsigned int port, unsigned long *inodes, int most)
  */
 static int worker_connections(int pid, const unsigned long *inodes, int nr)
 {
-	struct dirent *entry;
+	DIR *dir = fds_open(pid);
 	unsigned long inode;
 	int count = 0, i;
-	char path[64];
-	DIR *dir;
+	char link[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	dir = opendir(path);
-	if (!dir)
-		err(1, "worker %d", pid);
-	while ((entry = readdir(dir))) {
-		char link[64] = "";
-
-		if (readlinkat(dirfd(dir), entry->d_name, link,
-			       sizeof(link) - 1) < 0 ||
-		    sscanf(link, "socket:[%lu]", &inode) != 1)
+	while (fd_next(dir, link, sizeof(link))) {
+		if (sscanf(link, "socket:[%lu]", &inode) != 1)
 			continue;
 		for (i = 0; i < nr && inodes[i] != inode; i++)
 			;
