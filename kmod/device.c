@@ -37,7 +37,6 @@
 #include "set/interest.h"
 #include "set/owner.h"
 #include "set/ready.h"
-#include "set/spin.h"
 
 static int holder_open(struct inode *inode, struct file *file)
 {
@@ -203,10 +202,10 @@ static int device_release(struct inode *inode, struct file *file)
 		if (iface->stop)
 			iface->stop(inst);
 	}
-	dep_spin_free(inst);
 	dep_stats_leave(inst);
 	dep_relay_leave(inst);
-	dep_readers_free(inst);
+	if (DEP_HAS_CLOSED)
+		dep_readers_free(inst);
 	dep_interface_for_each(iface) {
 		if (iface->free)
 			iface->free(inst);

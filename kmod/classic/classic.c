@@ -233,12 +233,10 @@ static noinline long classic_wait(struct dep_instance *inst, u64 turn,
 				  int timeout_ms, void __user *resoff,
 				  size_t size)
 {
-	struct dep_waiting waiting = {
-		.turn = turn,
-		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
-	};
+	struct dep_waiting waiting = dep_waiting_of_ms(timeout_ms);
 	long ret;
 
+	waiting.turn = turn;
 	do {
 		ret = turn_wait(&waiting, inst);
 		if (ret <= 0)

@@ -16,7 +16,7 @@
 /* May somebody have an event of it?  Then it is listed later. */
 static bool closing_is_held(struct dep_instance *inst, struct dep_item *item)
 {
-	if (!inst->readers)
+	if (!dep_instance_readers(inst))
 		return false;
 	if (dep_instance_has_ring(inst)) {
 		/* Its slot was cleared before: see holds.c. */

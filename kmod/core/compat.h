@@ -391,8 +391,7 @@ struct epoll_params {
 	(LINUX_VERSION_CODE >= KERNEL_VERSION(DEP_TESTED_MAJOR,		\
 					      DEP_TESTED_MINOR + 1, 0))
 
-/* The builds for tests: see Kbuild. */
+/* The build for tests: see Kbuild. */
 #define DEP_NO_RELEASE_HOOK	__is_defined(DEP_TEST_NO_RELEASE_HOOK)
-#define DEP_NO_FAST_PATH	__is_defined(DEP_TEST_NO_FAST_PATH)
 
 #endif /* DEVEPOLL_COMPAT_H */

@@ -42,7 +42,7 @@ static inline u16 dep_events_settled(u16 events)
  * Bits of dep_item.mode; the upper ones are those of epoll_ctl(2).  One that no
  * item of this build can have is 0, and the compiler drops what tests it.
  */
-#define DEP_MODE_TELL_CLOSED	0x1U
+#define DEP_MODE_TELL_CLOSED	(DEP_HAS_CLOSED ? 0x1U : 0)
 #define DEP_MODE_TRUST		0x2U
 #define DEP_MODE_CLOSED		0x4U
 #define DEP_MODE_STAY		(DEP_HAS_DEVPOLL ? 0x8U : 0)
@@ -57,7 +57,7 @@ static inline u16 dep_events_settled(u16 events)
 /* Of a change with DEP_MODE_EXCLUSIVE: it has unknown bits, and is refused. */
 #define DEP_MODE_ODD		0x100U
 /* Who may have an event of it is known: struct dep_told. */
-#define DEP_MODE_HELD		0x200U
+#define DEP_MODE_HELD		(DEP_HAS_CLOSED ? 0x200U : 0)
 #define DEP_MODE_OWN		(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST | \
 				 DEP_MODE_CLOSED | DEP_MODE_STAY | \
 				 DEP_MODE_KEEP | DEP_MODE_NEST | \

@@ -311,13 +311,13 @@ bool dep_reader_comes_back(struct dep_instance *inst)
 
 /**
  * dep_reader_steps_back() - the same, but the caller does not wait
- * @inst: the instance, not locked
+ * @inst: the instance, not locked; it has readers
  *
  * Context: process.
  */
 void dep_reader_steps_back(struct dep_instance *inst)
 {
-	if (!READ_ONCE(inst->readers) || !dep_reader_comes_back(inst))
+	if (!dep_reader_comes_back(inst))
 		return;
 	spin_lock_irq(&inst->lock);
 	dep_instance_wake(inst);

@@ -29,7 +29,7 @@ void dep_reader_switch(struct dep_instance *inst, u32 from, u32 to);
  */
 static inline void dep_reader_back(struct dep_instance *inst)
 {
-	if (unlikely(READ_ONCE(inst->readers)))
+	if (unlikely(dep_instance_readers(inst)))
 		dep_reader_comes_back(inst);
 }
 

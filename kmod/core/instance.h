@@ -238,9 +238,9 @@
  * struct dep_reader is owned by the tree that it is in (L) or, in none, by
  * dep_readers.spare or .idle, or by whoever took it out.
  *
- * What a set's calls know of looking before they sleep (spin.h) is made by the
- * first request for it, under M, and freed in that ->release: whoever looks is
- * in the set by an open of it.
+ * What a set's calls know of looking before they sleep (spin/spin.h) is made by
+ * the first request for it, which puts it there by one exchange, and freed in
+ * that ->release: whoever looks is in the set by an open of it.
  *
  * Nothing here is walked under RCU.  Only siginfos are freed by it, for the
  * reason given below.
@@ -444,9 +444,8 @@
  * @cookies: L: pending waits of io_urings that DEVEPOLL_CANCEL can find; see
  *	uring/uring.c
  * @nr_cookies: L: how many these are; read without a lock as a hint
- * @busy: busy polling of network devices
- * @spin: M, once it is there const: how calls look before they sleep, or NULL
- *	if the program never asked for it; read without a lock, with acquire
+ * @look: once it is there const: what calls do before they sleep, or NULL if
+ *	the program never asked for it; read without a lock, with acquire
  * @stats: the counters of the set
  * @file: const: the open that made it, and whose ->release ends it
  * @in_all: lock of stats.c: in the list of all sets
@@ -536,8 +535,7 @@ struct dep_instance {
 	bool wants_owner;
 	struct dep_living living;
 	struct rb_root cookies;
-	struct dep_busy busy;
-	struct dep_spin *spin;
+	struct dep_look *look;
 	struct file *file;
 	struct list_head in_all;
 	struct dep_pages pages;
@@ -622,6 +620,18 @@ dep_instance_ring(const struct dep_instance *inst)
 static inline bool dep_instance_has_ring(const struct dep_instance *inst)
 {
 	return DEP_HAS_RING && inst->ring;
+}
+
+/**
+ * dep_instance_readers() - who may have events of fds that report their close
+ * @inst: the instance; not locked for a hint
+ *
+ * Return: the readers, which stay as long as the instance; NULL without such fds.
+ */
+static inline struct dep_readers *
+dep_instance_readers(const struct dep_instance *inst)
+{
+	return DEP_HAS_CLOSED ? READ_ONCE(inst->readers) : NULL;
 }
 
 /**

@@ -8,6 +8,7 @@
 #define DEVEPOLL_PARTS_H
 
 #include <linux/atomic.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/poll.h>
 #include <linux/rbtree.h>
@@ -15,7 +16,9 @@
 #include <linux/types.h>
 
 struct devepoll_event;
+struct dep_instance;
 struct dep_item;
+struct dep_waiter;
 struct dep_watch;
 
 /**
@@ -198,21 +201,14 @@ struct dep_living {
 };
 
 /**
- * struct dep_busy - busy polling of network devices; see set/busy.c
- * @usecs: for how long, in microseconds; 0: not at all
- * @budget: how many packets at once; 0 means BUSY_POLL_BUDGET
- * @prefer: interrupts of the device are held back meanwhile
- * @queue: the queue to poll (its NAPI id), or 0 if none is known
- * @next: the number at which the search for a queue goes on
- *
- * All are read and written without a lock: each is as good as any other.
+ * struct dep_look - what a call does before it sleeps, where a program asked for
+ * it; see spin/
+ * @look: looks for an event for a while, ending when @waiter is woken, which is
+ *	the caller and queued, or at @until, KTIME_MAX if never; nothing is held
  */
-struct dep_busy {
-	u32 usecs;
-	u16 budget;
-	bool prefer;
-	unsigned int queue;
-	unsigned int next;
+struct dep_look {
+	void (*look)(struct dep_instance *inst, struct dep_look *look,
+		     const struct dep_waiter *waiter, ktime_t until);
 };
 
 /**

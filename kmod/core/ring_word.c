@@ -51,9 +51,10 @@ void dep_ring_flag(struct dep_instance *inst)
  */
 void dep_ring_switch_held(struct dep_instance *inst, u32 to)
 {
+	const struct dep_readers *readers = dep_instance_readers(inst);
 	const struct dep_ring *ring = inst->ring;
 
-	if (inst->readers && inst->readers->sets)
+	if (readers && readers->sets)
 		dep_reader_switch(inst, ((void *)ring->set - ring->slots) /
 					ring->stride, to);
 }

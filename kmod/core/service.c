@@ -264,7 +264,7 @@ static void relay_serve(struct dep_instance *inst)
 	if (inst->owed) {
 		/* Before: listing may find a slot set that was given back. */
 		inst->owed = false;
-		if (inst->readers)
+		if (dep_instance_readers(inst))
 			dep_readers_list_freed(inst);
 		if (dep_instance_has_work(inst))
 			dep_instance_wake(inst);

@@ -269,7 +269,8 @@ void dep_stats_show(struct dep_instance *inst, struct seq_file *seq)
 	struct stats_place place = {};
 	struct stats_line line;
 
-	dep_readers_show(inst, seq);
+	if (DEP_HAS_CLOSED)
+		dep_readers_show(inst, seq);
 	stats_show_counters(inst, seq);
 	while (stats_next(inst, &place, &line)) {
 		seq_printf(seq,

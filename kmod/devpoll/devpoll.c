@@ -288,10 +288,7 @@ static int devpoll_collect(struct dep_instance *inst,
 			   const struct devpoll_wait *wait,
 			   struct dep_results *results, enum dep_devpoll face)
 {
-	struct dep_waiting waiting = {
-		.timeout = wait->timeout_ms < 0 ? -1 :
-			   wait->timeout_ms * NSEC_PER_MSEC,
-	};
+	struct dep_waiting waiting = dep_waiting_of_ms(wait->timeout_ms);
 	sigset_t set;
 	int ret;
 

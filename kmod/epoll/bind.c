@@ -42,7 +42,7 @@ void dep_bind_decide(struct dep_instance *inst, bool used)
 		/* Pairs with dep_bind_is_settled(). */
 		smp_store_release(&inst->settled, true);
 		/* M is held, under which readers come. */
-		if (!inst->readers)
+		if (!dep_instance_readers(inst))
 			smp_store_release(&inst->plain, true);
 		return;
 	}

@@ -28,7 +28,7 @@ static __always_inline bool change_is_known(const struct devepoll_change *from)
 		    (__force u32)EPOLLWAKEUP;
 
 	if (from->events & ~known ||
-	    from->flags & ~(DEVEPOLL_TELL_CLOSED | DEVEPOLL_TRUST))
+	    from->flags & ~(DEP_MODE_TELL_CLOSED | DEP_MODE_TRUST))
 		return false;
 	return !(from->flags & DEVEPOLL_TRUST) ||
 	       from->events & (__force u32)EPOLLET;

@@ -16,11 +16,26 @@
 #include "epoll/changes.h"
 #include "epoll/epoll.h"
 #include "epoll/request.h"
+#include "fast/fast.h"
 #include "set/add.h"
 #include "set/control.h"
-#include "set/fast.h"
 #include "set/interest.h"
 #include "set/results.h"
+#include "set/waiting.h"
+
+static __always_inline int wait_settled(struct dep_instance *inst,
+					struct epoll_event __user *to, u32 max,
+					int timeout_ms)
+{
+	struct dep_results results = {
+		.user = to,
+		.layout = DEP_LAYOUT_EPOLL,
+		.max = max,
+	};
+
+	return DEP_HAS_FAST ? dep_fast_wait(inst, to, max, timeout_ms) :
+			      dep_collect_ms(&results, inst, timeout_ms);
+}
 
 /* The wait if this may be the first use of the set, or fds report closes. */
 static noinline int wait_unsettled(struct dep_instance *inst,
@@ -29,7 +44,7 @@ static noinline int wait_unsettled(struct dep_instance *inst,
 {
 	int err = dep_bind_for_wait(inst);
 
-	return err ? err : dep_fast_wait(inst, to, max, timeout_ms);
+	return err ? err : wait_settled(inst, to, max, timeout_ms);
 }
 
 /**
@@ -57,7 +72,7 @@ int dep_epoll_wait(struct file *file, u64 address, u64 length)
 		return -EFAULT;
 	if (unlikely(!dep_bind_is_plain(inst)))
 		return wait_unsettled(inst, to, max, timeout_ms);
-	return dep_fast_wait(inst, to, max, timeout_ms);
+	return wait_settled(inst, to, max, timeout_ms);
 }
 
 /* A value that is too large for an fd names no file. */

@@ -17,8 +17,8 @@
 #include "epoll/extended.h"
 #include "epoll/reader.h"
 #include "epoll/request.h"
+#include "fast/fast.h"
 #include "set/area.h"
-#include "set/fast.h"
 #include "set/results.h"
 #include "set/waiting.h"
 
@@ -36,7 +36,7 @@ static_assert(DEVEPOLL_WAIT == 0xC0405011);
 static_assert(DEVEPOLL_STATS == 0x80505012);
 static_assert(DEVEPOLL_EPOLL_WAIT == 0x5020);
 static_assert(DEVEPOLL_TAKE == 0x5024);
-static_assert(DEP_MODE_TELL_CLOSED == DEVEPOLL_TELL_CLOSED);
+static_assert(!DEP_HAS_CLOSED || DEP_MODE_TELL_CLOSED == DEVEPOLL_TELL_CLOSED);
 static_assert(DEP_MODE_TRUST == DEVEPOLL_TRUST);
 
 static long extended_ctl(struct dep_instance *inst, void __user *arg,
@@ -290,6 +290,20 @@ static long extended_wait(struct file *file, unsigned int cmd,
 	return ret;
 }
 
+static __always_inline int take_settled(struct dep_instance *inst,
+					struct devepoll_event *to, u32 max,
+					int timeout_ms)
+{
+	struct dep_results results = {
+		.kernel = to,
+		.layout = DEP_LAYOUT_EVENT,
+		.max = max,
+	};
+
+	return DEP_HAS_FAST ? dep_fast_take(inst, to, max, timeout_ms) :
+			      dep_collect_ms(&results, inst, timeout_ms);
+}
+
 /* The first use of a set, or fds report their close. */
 static noinline int take_unsettled(struct dep_instance *inst,
 				   struct devepoll_event *to, u32 max,
@@ -297,7 +311,7 @@ static noinline int take_unsettled(struct dep_instance *inst,
 {
 	int err = dep_bind_for_wait(inst);
 
-	return err ?: dep_fast_take(inst, to, max, timeout_ms);
+	return err ?: take_settled(inst, to, max, timeout_ms);
 }
 
 /**
@@ -324,14 +338,15 @@ int dep_extended_take(struct file *file, u64 offset, u64 length)
 		return -EINVAL;
 	if (unlikely(!dep_bind_is_plain(inst)))
 		return take_unsettled(inst, to, max, (int)length);
-	return dep_fast_take(inst, to, max, (int)length);
+	return take_settled(inst, to, max, (int)length);
 }
 
 static long extended_step_back(struct dep_instance *inst)
 {
 	if (dep_bind_is_classic(inst))
 		return -EBUSY;
-	dep_reader_steps_back(inst);
+	if (dep_instance_readers(inst))
+		dep_reader_steps_back(inst);
 	return 0;
 }
 

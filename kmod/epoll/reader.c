@@ -50,15 +50,12 @@ static int reader_collect(struct file *file, struct dep_results *results,
 			  int timeout_ms)
 {
 	struct dep_instance *inst = file->private_data;
-	struct dep_waiting waiting = {
-		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
-	};
 	int err;
 
 	err = dep_reader_begin(file, results);
 	if (!err)
 		err = dep_bind_for_wait(inst);
-	return err ?: dep_collect_wait(&waiting, inst, results);
+	return err ?: dep_collect_ms(results, inst, timeout_ms);
 }
 
 /* As dep_epoll_wait(). */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which requests an open may make, and the requests that neither change the
- * interest list nor wait: they query, tune, and make further opens and sets.
+ * interest list nor wait: they query, and make further opens and sets.
  *
  * An open for writing can change the set, one for reading can wait and query
  * it.  As with read(2) and write(2), a request through an open of the other
@@ -9,14 +9,12 @@
  */
 #include <linux/anon_inodes.h>
 #include <linux/atomic.h>
-#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
 #include <linux/mount.h>
-#include <linux/netdevice.h>
 #include <linux/poll.h>
 #include <linux/uaccess.h>
 
@@ -28,7 +26,6 @@
 #include "core/limits.h"
 #include "core/nest.h"
 #include "epoll/request.h"
-#include "set/spin.h"
 
 bool dep_access_fadvise = true;
 
@@ -39,8 +36,6 @@ static fmode_t request_mode_sized(unsigned int cmd)
 	case DEVEPOLL_CTL & ~IOCSIZE_MASK:
 		return FMODE_WRITE;
 	case DEVEPOLL_WAIT & ~IOCSIZE_MASK:
-	/* To change something, it asks for write access itself. */
-	case DEVEPOLL_SPIN & ~IOCSIZE_MASK:
 		return FMODE_READ;
 	}
 	return 0;
@@ -69,10 +64,8 @@ static fmode_t request_mode(unsigned int cmd)
 	case DEVEPOLL_CHANGE(DEVEPOLL_ADD):
 	case DEVEPOLL_CHANGE(DEVEPOLL_DEL):
 	case DEVEPOLL_CHANGE(DEVEPOLL_MOD):
-	case EPIOCSPARAMS:
 		return FMODE_WRITE;
 	case DEVEPOLL_EPOLL_WAIT:
-	case EPIOCGPARAMS:
 	case DEVEPOLL_STEP_BACK:
 		return FMODE_READ;
 	}
@@ -98,16 +91,13 @@ static_assert(DEVEPOLL_FEATURES == 0x80285014);
 static u64 features_now(void)
 {
 	u64 bits = DEVEPOLL_FEATURE_REOPEN | DEVEPOLL_FEATURE_TAKE |
-		   DEVEPOLL_FEATURE_SPIN | DEVEPOLL_FEATURE_CHANGE |
-		   DEVEPOLL_FEATURE_NEW;
+		   DEVEPOLL_FEATURE_CHANGE | DEVEPOLL_FEATURE_NEW;
 	struct dep_interface *iface;
 
 	dep_interface_for_each(iface)
 		bits |= iface->features;
 	if (dep_access_by_fadvise())
 		bits |= DEVEPOLL_FEATURE_FADVISE;
-	if (IS_ENABLED(CONFIG_NET_RX_BUSY_POLL))
-		bits |= DEVEPOLL_FEATURE_BUSY_POLL;
 	return bits;
 }
 
@@ -134,113 +124,6 @@ static long features_ioctl(unsigned int cmd, unsigned long arg)
 	if (!dep_request_is(cmd, DEVEPOLL_FEATURES) || !size)
 		return -ENOTTY;
 	return copy_struct_to_user(to, size, &features, sizeof(features), NULL);
-}
-
-static_assert(sizeof(struct epoll_params) == 8);
-static_assert(EPIOCSPARAMS == 0x40088A01);
-static_assert(EPIOCGPARAMS == 0x80088A02);
-
-static long busy_params_set(struct dep_instance *inst, const void __user *arg)
-{
-	struct dep_busy *busy = &inst->busy;
-	struct epoll_params params;
-
-	if (copy_from_user(&params, arg, sizeof(params)))
-		return -EFAULT;
-	if (params.__pad || params.busy_poll_usecs > S32_MAX ||
-	    params.prefer_busy_poll > 1)
-		return -EINVAL;
-	if (params.busy_poll_budget > NAPI_POLL_WEIGHT &&
-	    !capable(CAP_NET_ADMIN))
-		return -EPERM;
-	WRITE_ONCE(busy->budget, params.busy_poll_budget);
-	WRITE_ONCE(busy->prefer, params.prefer_busy_poll);
-	WRITE_ONCE(busy->usecs, params.busy_poll_usecs);
-	return 0;
-}
-
-static long busy_params_get(const struct dep_instance *inst, void __user *arg)
-{
-	const struct dep_busy *busy = &inst->busy;
-	const struct epoll_params params = {
-		.busy_poll_usecs = READ_ONCE(busy->usecs),
-		.busy_poll_budget = READ_ONCE(busy->budget),
-		.prefer_busy_poll = READ_ONCE(busy->prefer),
-	};
-
-	return copy_to_user(arg, &params, sizeof(params)) ? -EFAULT : 0;
-}
-
-/*
- * The parameters of busy polling, with the numbers, the struct and the errors
- * of epoll's files since Linux 6.9: -EFAULT if the argument can't be read or
- * written; -EINVAL if a member that has no meaning is not 0, or a value is out
- * of range; -EPERM if more packets at once than NAPI_POLL_WEIGHT are asked for
- * without CAP_NET_ADMIN.  They do not decide which interface a set belongs to.
- */
-static long busy_params_ioctl(struct dep_instance *inst, unsigned int cmd,
-			      unsigned long arg)
-{
-	if (!IS_ENABLED(CONFIG_NET_RX_BUSY_POLL))
-		return -ENOTTY;
-	return cmd == EPIOCSPARAMS ?
-	       busy_params_set(inst, (const void __user *)arg) :
-	       busy_params_get(inst, (void __user *)arg);
-}
-
-static_assert(sizeof(struct devepoll_spin) == 32);
-static_assert(DEVEPOLL_SPIN == 0xC020501E);
-
-static int spin_set(struct file *file, s32 usecs)
-{
-	if (usecs > DEVEPOLL_SPIN_MAX || usecs < DEVEPOLL_SPIN_ASK)
-		return -EINVAL;
-	if (usecs == DEVEPOLL_SPIN_ASK)
-		return 0;
-	/* The setting affects the waits of every open. */
-	if (!(file->f_mode & FMODE_WRITE))
-		return -EBADF;
-	return dep_spin_set(file->private_data, usecs);
-}
-
-static void spin_get(const struct dep_instance *inst,
-		     struct devepoll_spin *args)
-{
-	/* Pairs with dep_spin_set(); once it is there, it stays. */
-	const struct dep_spin *spin = smp_load_acquire(&inst->spin);
-
-	*args = (struct devepoll_spin) {};
-	if (!spin)
-		return;
-	args->usecs = READ_ONCE(spin->usecs);
-	args->looks = READ_ONCE(spin->looks);
-	args->hits = READ_ONCE(spin->hits);
-	args->ns = READ_ONCE(spin->ns);
-}
-
-/*
- * DEVEPOLL_SPIN: for how long a wait looks for an event before it sleeps, and
- * what that has brought.  It does not decide which interface a set belongs to.
- */
-static long spin_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	void __user *user = (void __user *)arg;
-	size_t size = _IOC_SIZE(cmd);
-	struct devepoll_spin args;
-	int err;
-
-	if (!dep_request_is(cmd, DEVEPOLL_SPIN) || size < sizeof(args))
-		return -ENOTTY;
-	err = dep_words_from_user((u64 *)&args, sizeof(args), user, size);
-	if (err)
-		return err;
-	if (args.reserved)
-		return -EINVAL;
-	err = spin_set(file, args.usecs);
-	if (err)
-		return err;
-	spin_get(file->private_data, &args);
-	return copy_struct_to_user(user, size, &args, sizeof(args), NULL);
 }
 
 static_assert(DEVEPOLL_NEW == 0x4004501F);
@@ -387,24 +270,17 @@ err_opens:
  * @arg: its argument
  *
  * Context: process; sleeps.
- * Return: see linux/devepoll.h, and busy_params_ioctl(), for each request;
- * -ENOTTY: no such request, or the kernel has no busy polling.
+ * Return: see linux/devepoll.h for each request; -ENOTTY: no such request.
  */
 long dep_request_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	long ret;
-
 	switch (cmd) {
 	case DEVEPOLL_REOPEN:
 		return reopen_set(file, arg);
 	case DEVEPOLL_NEW:
 		return new_open(file, arg);
-	case EPIOCSPARAMS:
-	case EPIOCGPARAMS:
-		return busy_params_ioctl(file->private_data, cmd, arg);
 	}
-	ret = features_ioctl(cmd, arg);
-	return ret == -ENOTTY ? spin_ioctl(file, cmd, arg) : ret;
+	return features_ioctl(cmd, arg);
 }
 
 /**

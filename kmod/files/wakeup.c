@@ -425,7 +425,7 @@ static __always_inline int watch_wake(struct dep_watch *watch,
 	 */
 	only = smp_load_acquire(&watch->first);
 	inst = READ_ONCE(watch->sole);
-	if (unlikely(!inst || DEP_NO_FAST_PATH))
+	if (unlikely(!inst || !DEP_HAS_FAST))
 		return watch_wake_all(watch, events);
 	/* An item joins a ring before it is on a watch, and never leaves it. */
 	if (READ_ONCE(only->mode) & DEP_MODE_RING) {

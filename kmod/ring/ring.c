@@ -327,7 +327,7 @@ static void ring_post_once(struct dep_item *item, u16 events)
 static void ring_post(struct dep_instance *inst, struct dep_item *item,
 		      u16 events)
 {
-	if (!DEP_NO_FAST_PATH &&
+	if (DEP_HAS_FAST &&
 	    likely(dep_ring_post_first(inst, item, events)))
 		return;
 	if (unlikely(!(item->mode & DEP_MODE_TRUST))) {

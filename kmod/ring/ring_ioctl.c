@@ -260,7 +260,7 @@ static __always_inline int ring_wait_now(struct dep_waiting *waiting,
 					 struct dep_instance *inst,
 					 const struct devepoll_ring_wait_args *args)
 {
-	if (unlikely(READ_ONCE(inst->readers)))
+	if (unlikely(dep_instance_readers(inst)))
 		ring_come_back(inst, args);
 	return wait_for_ring(waiting, inst);
 }
@@ -380,7 +380,7 @@ static int reclaim_read(const struct dep_ring *ring, unsigned long *owned,
 /* Nobody deals with the events of this set any more. */
 static void reclaim_come_back(struct dep_instance *inst, u32 set)
 {
-	if (!READ_ONCE(inst->readers))
+	if (!dep_instance_readers(inst))
 		return;
 	spin_lock_irq(&inst->lock);
 	dep_reader_gives_back(inst, set);

@@ -53,7 +53,7 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 	if (!ring)
 		return -ENOMEM;
 	ring->nr_sets = nr_sets;
-	ring->plain_sets = inst->readers ? 0 : nr_sets;
+	ring->plain_sets = dep_instance_readers(inst) ? 0 : nr_sets;
 	ring->room = room;
 	ring->stride = stride;
 	/*

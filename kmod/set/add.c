@@ -62,7 +62,7 @@ interest_new_item(struct dep_instance *inst, struct file *file, int fd,
 	if (unlikely(dep_instance_nr_items(inst) >= inst->room))
 		return ERR_PTR(-ENOSPC);
 	item = dep_item_new(inst, file, fd, events,
-			    alone && !DEP_NO_FAST_PATH &&
+			    alone && DEP_HAS_FAST &&
 			    likely(!inner && !(mode & DEP_MODE_EXCLUSIVE)) &&
 			    (!join || dep_instance_has_ring(inst)), told);
 	if (IS_ERR(item))
@@ -98,7 +98,7 @@ static noinline struct dep_item *
 interest_new_told(struct dep_instance *inst, struct file *file, int fd,
 		  u16 events, u32 mode, u64 data)
 {
-	int err = dep_readers_make(inst);
+	int err = DEP_HAS_CLOSED ? dep_readers_make(inst) : -EINVAL;
 
 	if (err)
 		return ERR_PTR(err);

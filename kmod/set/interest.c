@@ -159,7 +159,8 @@ void dep_interest_clear(struct dep_instance *inst)
 		dep_item_free_several(inst, some);
 		cond_resched();
 	} while (some);
-	dep_readers_drain(inst);
+	if (DEP_HAS_CLOSED)
+		dep_readers_drain(inst);
 	interest_clear_closed(inst);
 	dep_host_free_unused(inst);
 }

@@ -82,7 +82,8 @@ static noinline bool pass_take_other(struct dep_pass *pass,
 	}
 	if (item->mode & DEP_MODE_CLOSED) {
 		/* It is on the list of who may have an event of it. */
-		if (pass->inst->readers && dep_reader_holds(item))
+		if (dep_instance_readers(pass->inst) &&
+		    dep_reader_holds(item))
 			return false;
 		ask->kind = ASK_CLOSED;
 		ask->revents = DEVEPOLL_CLOSED;

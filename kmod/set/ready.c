@@ -127,7 +127,8 @@ static noinline int collect_fail(struct dep_instance *inst, int err)
 static __always_inline int collect_provide(struct dep_instance *inst,
 					   const struct dep_results *results)
 {
-	if (likely(!inst->readers) || results->layout == DEP_LAYOUT_RING)
+	if (likely(!dep_instance_readers(inst)) ||
+	    results->layout == DEP_LAYOUT_RING)
 		return 0;
 	if (results->by_ring || current->flags & (PF_IO_WORKER | PF_KTHREAD))
 		return -EOPNOTSUPP;
@@ -166,12 +167,13 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 		dep_waiter_back(inst, results->waiter);
 	if (unlikely(dep_instance_has_ring(inst)))
 		inst->sink->begin_pass(inst, results->layout == DEP_LAYOUT_RING);
-	if (unlikely(inst->readers) && results->layout != DEP_LAYOUT_RING)
+	if (unlikely(dep_instance_readers(inst)) &&
+	    results->layout != DEP_LAYOUT_RING)
 		dep_reader_begins(inst);
 	pass.number = results->pass;
 	pass.results = results;
 	dep_pass_run(&pass, results->max - results->nr);
-	if (unlikely(inst->readers))
+	if (unlikely(dep_instance_readers(inst)))
 		dep_reader_ends(inst, results->nr);
 	inst->stats.waits += first && results->nr;
 	inst->stats.handed += pass.found;
@@ -382,7 +384,7 @@ __poll_t dep_ready_poll(const struct file *file, unsigned int depth,
 	/* In a signal set, events become signals at once. */
 	if (READ_ONCE(inst->onesig))
 		return 0;
-	if (unlikely(READ_ONCE(inst->readers)) && waits)
+	if (unlikely(dep_instance_readers(inst)) && waits)
 		dep_reader_steps_back(inst);
 	ready = dep_instance_has_events(inst);
 	if (!ready && dep_ready_may_ask(inst)) {

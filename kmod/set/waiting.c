@@ -12,9 +12,7 @@
 #include "core/instance.h"
 #include "core/limits.h"
 #include "core/waiter.h"
-#include "set/busy.h"
 #include "set/ready.h"
-#include "set/spin.h"
 #include "set/waiting.h"
 
 /**
@@ -65,9 +63,8 @@ static noinline bool waiting_sleep_until(ktime_t until)
  * @waiter: the caller, who was queued when it found nothing
  * @blocked: wake up after a while to check whether the reader is gone
  *
- * A sleep may begin with polling the network device, or with looking whether an
- * event comes.  The waiter is in the queue then, so whatever wakes a sleeper
- * ends that as well.
+ * A sleep may begin with looking whether an event comes.  The waiter is in the
+ * queue then, so whatever wakes a sleeper ends that as well.
  *
  * Context: process; sleeps.
  * Return: false if the time is over; true if anything else has woken it.
@@ -77,15 +74,18 @@ bool dep_waiting_sleep(const struct dep_waiting *waiting,
 		       const struct dep_waiter *waiter, bool blocked)
 {
 	ktime_t until = waiting->deadline;
-	struct dep_spin *spin;
+	struct dep_look *look;
 	bool woken = true;
 
-	if (blocked)
+	if (blocked) {
 		until = min(until, ktime_add_ns(ktime_get(),
 						DEP_READER_CHECK_NS));
-	else if (!(dep_busy_is_on(inst) && dep_busy_poll(inst, waiter, until)) &&
-		 (spin = smp_load_acquire(&inst->spin)))
-		dep_spin_look(inst, spin, waiter, until);
+	} else {
+		/* Pairs with spin_make(). */
+		look = smp_load_acquire(&inst->look);
+		if (unlikely(look))
+			look->look(inst, look, waiter, until);
+	}
 	/* Pairs with wake_up_process() in dep_waiter_kick(). */
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (READ_ONCE(waiter->queued)) {
@@ -319,4 +319,21 @@ int dep_collect_wait(struct dep_waiting *waiting, struct dep_instance *inst,
 			return ret;
 	}
 	return dep_collect_next(waiting, inst, results, seen);
+}
+
+/**
+ * dep_collect_ms() - dep_collect_wait() with the time-out of epoll_wait(2)
+ * @results: where the events go
+ * @inst: the instance
+ * @timeout_ms: how long to wait, in milliseconds; negative for ever
+ *
+ * Context: process; sleeps.
+ * Return: as dep_collect_wait().
+ */
+int dep_collect_ms(struct dep_results *results, struct dep_instance *inst,
+		   int timeout_ms)
+{
+	struct dep_waiting waiting = dep_waiting_of_ms(timeout_ms);
+
+	return dep_collect_wait(&waiting, inst, results);
 }

@@ -36,6 +36,19 @@ struct dep_waiting {
 	ktime_t deadline;
 };
 
+/**
+ * dep_waiting_of_ms() - a call whose time-out is that of epoll_wait(2)
+ * @timeout_ms: how long to wait, in milliseconds; negative for ever
+ *
+ * Return: the call.
+ */
+static __always_inline struct dep_waiting dep_waiting_of_ms(int timeout_ms)
+{
+	return (struct dep_waiting) {
+		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
+	};
+}
+
 void dep_waiting_leave_namespace(struct dep_waiting *waiting,
 				 const struct timespec64 *offset);
 
@@ -102,6 +115,8 @@ int dep_collect_try(struct dep_results *results, struct dep_instance *inst,
 int dep_collect_rest(struct dep_results *results, struct dep_instance *inst);
 int dep_collect_wait(struct dep_waiting *waiting, struct dep_instance *inst,
 		     struct dep_results *results);
+int dep_collect_ms(struct dep_results *results, struct dep_instance *inst,
+		   int timeout_ms);
 int dep_collect_next(struct dep_waiting *waiting, struct dep_instance *inst,
 		     struct dep_results *results, u32 seen);
 

@@ -39,7 +39,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		return -EOPNOTSUPP;
 	ret = dep_extended_change(inst, &wait);
 	/* Even if it would find nothing now: see collect_provide(). */
-	if (!ret && READ_ONCE(inst->readers))
+	if (!ret && dep_instance_readers(inst))
 		ret = dep_extended_refuse(inst);
 	if (ret)
 		return ret;

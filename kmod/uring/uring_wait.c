@@ -284,7 +284,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 		      dep_extended_change_all(inst, &wait->wait) :
 		      dep_extended_change(inst, &wait->wait);
 	/* Even if it would find nothing now: see collect_provide(). */
-	if (!err && READ_ONCE(inst->readers))
+	if (!err && dep_instance_readers(inst))
 		err = dep_extended_refuse(inst);
 	if (err) {
 		kfree(wait);

@@ -24,11 +24,13 @@
 
 #include "core/helpers.h"
 #include "core/raw_ring.h"
+#include "epoll/busy.h"
 #include "load/load_module.h"
 
-#define ALL		"ring,uring,signal,devpoll,classic"
+#define ALL		"ring,uring,signal,devpoll,classic,spin,closed"
 #define RING_FEATURES	DEVEPOLL_FEATURE_RING
 #define SIGNAL_FEATURES	DEVEPOLL_FEATURE_SIGNAL
+#define SPIN_FEATURES	DEVEPOLL_FEATURE_SPIN
 #define URING_FEATURES	(DEVEPOLL_FEATURE_URING | DEVEPOLL_FEATURE_CANCEL)
 
 /* What a call gives, by its error. */
@@ -107,6 +109,54 @@ static int signal_errors(bool there)
 	entry.fd = eventfd_new();
 	bad += there && write(fd, &entry, sizeof(entry)) != sizeof(entry);
 	close(entry.fd);
+	close(fd);
+	return bad;
+}
+
+static int spin_errors(bool there)
+{
+	struct devepoll_spin args = { .usecs = 7 };
+	struct busy_params params = { .usecs = 1 };
+	int fd = dep_open(), bad;
+
+	bad = features_of(SPIN_FEATURES) != (there ? SPIN_FEATURES : 0);
+	bad += ERROR_OF(ioctl(fd, DEVEPOLL_SPIN, &args)) !=
+	       (there ? 0 : ENOTTY);
+	args.usecs = DEVEPOLL_SPIN_ASK;
+	bad += fadvise(fd, DEVEPOLL_SPIN, &args) != (there ? 0 : ENOTTY);
+	bad += there && args.usecs != 7;
+	/* A kernel with PREEMPT_RT does not poll devices. */
+	if (!there || features_of(DEVEPOLL_FEATURE_BUSY_POLL)) {
+		bad += ERROR_OF(ioctl(fd, SET_BUSY_PARAMS, &params)) !=
+		       (there ? 0 : ENOTTY);
+		params.usecs = 0;
+		bad += ERROR_OF(ioctl(fd, GET_BUSY_PARAMS, &params)) !=
+		       (there ? 0 : ENOTTY);
+		bad += there && params.usecs != 1;
+	}
+	close(fd);
+	return bad;
+}
+
+/* Fds that report their close, which are no interface. */
+static int closed_errors(bool there)
+{
+	struct devepoll_change change = {
+		.op = DEVEPOLL_ADD,
+		.flags = DEVEPOLL_TELL_CLOSED,
+		.events = EPOLLIN,
+	};
+	struct devepoll_ctl ctl = {
+		.changes = (uintptr_t)&change,
+		.nr = 1,
+		.change_size = sizeof(change),
+	};
+	int fd = dep_open(), bad;
+
+	change.fd = eventfd_new();
+	bad = ioctl(fd, DEVEPOLL_CTL, &ctl) != 1;
+	bad += change.result != (there ? 0 : -EINVAL);
+	close(change.fd);
 	close(fd);
 	return bad;
 }
@@ -257,6 +307,7 @@ static const struct {
 	{ "ring", ring_errors },
 	{ "uring", uring_errors },
 	{ "signal", signal_errors },
+	{ "spin", spin_errors },
 	{ "devpoll", devpoll_errors },
 	{ "classic", classic_errors },
 	{ "hello", hello_errors },
@@ -301,6 +352,9 @@ FIXTURE_TEARDOWN(face)
 		ASSERT_TRUE(await(access("/dev/poll", F_OK) ==		\
 				  (has_name(names, "devpoll") ? 0 : -1)));\
 		EXPECT_EQ(0, epoll_errors()) TH_LOG("%s", params);	\
+		EXPECT_EQ(0, closed_errors(has_name(self->built,	\
+						    "closed")))		\
+			TH_LOG("%s", params);				\
 		EXPECT_EQ(0, excluded_errors(has_name(names, "ring"),	\
 					     has_name(names, "classic")))\
 			TH_LOG("%s", params);				\

@@ -495,7 +495,6 @@ struct devepoll_spin {
  * EINVAL: usecs is out of range, or reserved is not 0;
  * E2BIG: the argument has a part that this kernel does not know and that is
  * not 0;
- * EINTR: the caller is being killed;
  * ENOMEM: there is not enough memory.
  */
 #define DEVEPOLL_SPIN		_IOWR(EP_IOC_MAGIC, 0x1e, struct devepoll_spin)

@@ -14,12 +14,12 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
-#include <linux/slab.h>
 
 #include "core/instance.h"
 #include "core/limits.h"
 #include "core/waiter.h"
-#include "set/spin.h"
+#include "spin/busy.h"
+#include "spin/spin.h"
 
 /* The bit of dep_spin.flags. */
 #define SPIN_LOOKS	0
@@ -83,21 +83,9 @@ static bool spin_may_pay(struct dep_spin *spin, u32 usecs)
 	return false;
 }
 
-/**
- * dep_spin_look() - look whether a waiter is woken, for a while
- * @inst: the instance
- * @spin: its dep_instance.spin
- * @waiter: the caller, who was queued when it found nothing
- * @until: when the call gives up; KTIME_MAX: never
- *
- * Ends when the waiter is woken; when the time of the set, or that of the call,
- * has passed; when another task wants the processor; and when a signal is
- * pending.  The caller finds out which.
- *
- * Context: process, with nothing held.
- */
-void dep_spin_look(const struct dep_instance *inst, struct dep_spin *spin,
-		   const struct dep_waiter *waiter, ktime_t until)
+/* Looks without polling, for the time that DEVEPOLL_SPIN has set. */
+static void spin_look(const struct dep_instance *inst, struct dep_spin *spin,
+		      const struct dep_waiter *waiter, ktime_t until)
 {
 	u32 usecs = READ_ONCE(spin->usecs);
 	bool over;
@@ -115,40 +103,25 @@ void dep_spin_look(const struct dep_instance *inst, struct dep_spin *spin,
 }
 
 /**
- * dep_spin_set() - set for how long the calls of a set look
+ * dep_spin_look() - look whether a waiter is woken, for a while
  * @inst: the instance
- * @usecs: how long, in microseconds; 0: not at all
+ * @look: its dep_instance.look
+ * @waiter: the caller, who was queued when it found nothing
+ * @until: when the call gives up; KTIME_MAX: never
  *
- * Context: process; takes M.
- * Return: 0;
- * -EINTR: the caller is being killed;
- * -ENOMEM: there is not enough memory.
+ * Polls the network device where the program wants that and a device feeds a
+ * socket of the set.  Ends when the waiter is woken; when the time of the set,
+ * or that of the call, has passed; when a signal is pending; and, unless it
+ * polls, when another task wants the processor.  The caller finds out which.
+ *
+ * Context: process, with nothing held.
  */
-int dep_spin_set(struct dep_instance *inst, u32 usecs)
+void dep_spin_look(struct dep_instance *inst, struct dep_look *look,
+		   const struct dep_waiter *waiter, ktime_t until)
 {
-	struct dep_spin *spin;
-	int err = 0;
+	struct dep_spin *spin = container_of(look, struct dep_spin, look);
 
-	if (mutex_lock_killable(&inst->mtx))
-		return -EINTR;
-	spin = inst->spin;
-	if (!spin && usecs) {
-		spin = kzalloc(sizeof(*spin), GFP_KERNEL_ACCOUNT);
-		err = spin ? 0 : -ENOMEM;
-		/* Pairs with the load in dep_waiting_sleep(). */
-		smp_store_release(&inst->spin, spin);
-	}
-	if (spin)
-		WRITE_ONCE(spin->usecs, usecs);
-	mutex_unlock(&inst->mtx);
-	return err;
-}
-
-/**
- * dep_spin_free() - free what dep_spin_set() has allocated
- * @inst: the instance, which is being closed: no call is in it
- */
-void dep_spin_free(struct dep_instance *inst)
-{
-	kfree(inst->spin);
+	if (!dep_busy_is_on(&spin->busy) ||
+	    !dep_busy_poll(inst, &spin->busy, waiter, until))
+		spin_look(inst, spin, waiter, until);
 }

@@ -9,8 +9,7 @@
  * continues where it stopped.
  *
  * It does what a pass does, and nothing else: a module that is built with
- * DEVEPOLL_NO_FAST_PATH=1 leaves everything to the passes, and must pass the
- * same tests.
+ * WITHOUT=fast leaves everything to the passes, and must pass the same tests.
  */
 #include <linux/poll.h>
 #include <linux/sched.h>
@@ -24,8 +23,8 @@
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "set/fast.h"
-#include "set/fast_path.h"
+#include "fast/fast.h"
+#include "fast/fast_path.h"
 #include "set/owner.h"
 #include "set/ready.h"
 
@@ -482,16 +481,29 @@ static int fast_collect_again(struct dep_instance *inst,
 	return fast_go_on(inst, results, collected);
 }
 
-/* The rest of a call: other items, or a sleep. */
-static noinline int fast_wait_on(struct dep_instance *inst,
-				 struct epoll_event __user *to, u32 max,
-				 int timeout_ms, u64 collected)
+/**
+ * dep_fast_go_on() - the rest of a call: other items, or a sleep
+ * @inst: the instance
+ * @to: where the events go
+ * @max: how many at most
+ * @timeout_ms: how long to wait, in milliseconds; negative for ever
+ * @collected: what was collected, as in fast_path.h
+ *
+ * Nobody can come to share the caller's table of files meanwhile.
+ *
+ * Context: process; sleeps.
+ * Return: as dep_collect_wait().
+ */
+noinline int dep_fast_go_on(struct dep_instance *inst,
+			    struct epoll_event __user *to, u32 max,
+			    int timeout_ms, u64 collected)
 {
 	struct dep_results results = {
 		.user = to,
 		.layout = DEP_LAYOUT_EPOLL,
 		.max = max,
-		.collect = fast_collect_again,
+		.collect = fast_is_alone() ? fast_collect_again :
+					     dep_fast_collect_shared,
 	};
 
 	return fast_continue(inst, &results, timeout_ms, collected);
@@ -507,7 +519,7 @@ static noinline int fast_wait_many(struct dep_instance *inst,
 		collected = fast_collect_many(inst, to, max);
 	if (fast_ends(inst, collected, timeout_ms))
 		return collected;
-	return fast_wait_on(inst, to, max, timeout_ms, collected);
+	return dep_fast_go_on(inst, to, max, timeout_ms, collected);
 }
 
 static noinline int fast_wait_one(struct dep_instance *inst,
@@ -520,7 +532,7 @@ static noinline int fast_wait_one(struct dep_instance *inst,
 		collected = fast_collect_one(inst, to, max);
 	if (fast_ends(inst, collected, timeout_ms))
 		return collected;
-	return fast_wait_on(inst, to, max, timeout_ms, collected);
+	return dep_fast_go_on(inst, to, max, timeout_ms, collected);
 }
 
 /**
@@ -539,10 +551,7 @@ int dep_fast_wait(struct dep_instance *inst, struct epoll_event __user *to,
 	if (!dep_ready_may_ask(inst)) {
 		if (!timeout_ms)
 			return 0;
-		/* While the caller sleeps, nobody can come to share a table. */
-		return fast_is_alone() ?
-			fast_wait_on(inst, to, max, timeout_ms, 0) :
-			dep_fast_sleep_shared(inst, to, max, timeout_ms, 0);
+		return dep_fast_go_on(inst, to, max, timeout_ms, 0);
 	}
 	if (!fast_is_alone())
 		return dep_fast_wait_shared(inst, to, max, timeout_ms);

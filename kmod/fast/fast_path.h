@@ -63,7 +63,7 @@ static __always_inline bool fast_begin(struct dep_instance *inst,
 				       const struct files_struct *files,
 				       struct dep_waiter *waiter)
 {
-	if (DEP_NO_FAST_PATH || !files || mutex_lock_killable(&inst->mtx))
+	if (!files || mutex_lock_killable(&inst->mtx))
 		return false;
 	spin_lock_irq(&inst->lock);
 	WRITE_ONCE(inst->ask_seq, inst->ask_seq + 1);
@@ -155,9 +155,7 @@ static __always_inline int fast_continue(struct dep_instance *inst,
 					 struct dep_results *results,
 					 int timeout_ms, u64 collected)
 {
-	struct dep_waiting waiting = {
-		.timeout = timeout_ms < 0 ? -1 : timeout_ms * NSEC_PER_MSEC,
-	};
+	struct dep_waiting waiting = dep_waiting_of_ms(timeout_ms);
 
 	/* Nothing is ready, and the call may wait. */
 	if (likely(!collected))

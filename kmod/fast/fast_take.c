@@ -15,8 +15,8 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/waiter.h"
-#include "set/fast.h"
-#include "set/fast_path.h"
+#include "fast/fast.h"
+#include "fast/fast_path.h"
 #include "set/owner.h"
 #include "set/ready.h"
 #include "set/results.h"
@@ -124,7 +124,7 @@ static __always_inline u64 take_collect(struct dep_instance *inst,
 	struct take take = { .inst = inst, .to = to, .end = to + max };
 	u32 nr;
 
-	if (DEP_NO_FAST_PATH || !files || mutex_lock_killable(&inst->mtx))
+	if (!files || mutex_lock_killable(&inst->mtx))
 		return FAST_REST;
 	take.number = dep_instance_next_pass(inst);
 	spin_lock_irq(&inst->lock);

@@ -18,8 +18,8 @@
 #include "core/fput.h"
 #include "core/instance.h"
 #include "core/item.h"
-#include "set/fast.h"
-#include "set/fast_path.h"
+#include "fast/fast.h"
+#include "fast/fast_path.h"
 #include "set/owner.h"
 #include "set/results.h"
 
@@ -155,40 +155,22 @@ static __always_inline u64 shared_collect(struct dep_instance *inst,
 	return collected;
 }
 
-/* The dep_results.collect of a call that has slept. */
-static int shared_collect_again(struct dep_instance *inst,
-				struct dep_results *results)
+/**
+ * dep_fast_collect_shared() - the dep_results.collect of a call that has slept
+ * @inst: the instance
+ * @results: where the events go
+ *
+ * Context: process; sleeps.
+ * Return: as dep_ready_collect().
+ */
+int dep_fast_collect_shared(struct dep_instance *inst,
+			    struct dep_results *results)
 {
 	u64 collected;
 
 	collected = shared_collect(inst, results->user, results->max,
 				   results->waiter);
 	return fast_go_on(inst, results, collected);
-}
-
-/**
- * dep_fast_sleep_shared() - the rest of a call whose caller shares its table
- * @inst: the instance
- * @to: where the events go
- * @max: how many at most
- * @timeout_ms: how long to wait, in milliseconds; negative for ever
- * @collected: what was collected, as in fast_path.h
- *
- * Context: process; sleeps.
- * Return: as dep_collect_wait().
- */
-noinline int dep_fast_sleep_shared(struct dep_instance *inst,
-				   struct epoll_event __user *to, u32 max,
-				   int timeout_ms, u64 collected)
-{
-	struct dep_results results = {
-		.user = to,
-		.layout = DEP_LAYOUT_EPOLL,
-		.max = max,
-		.collect = shared_collect_again,
-	};
-
-	return fast_continue(inst, &results, timeout_ms, collected);
 }
 
 /**
@@ -208,5 +190,5 @@ int dep_fast_wait_shared(struct dep_instance *inst,
 
 	if (fast_ends(inst, collected, timeout_ms))
 		return collected;
-	return dep_fast_sleep_shared(inst, to, max, timeout_ms, collected);
+	return dep_fast_go_on(inst, to, max, timeout_ms, collected);
 }

@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 struct dep_instance;
+struct dep_results;
 struct devepoll_event;
 struct epoll_event;
 
@@ -16,10 +17,12 @@ int dep_fast_wait(struct dep_instance *inst, struct epoll_event __user *to,
 int dep_fast_take(struct dep_instance *inst, struct devepoll_event *to,
 		  u32 max, int timeout_ms);
 
+int dep_fast_go_on(struct dep_instance *inst, struct epoll_event __user *to,
+		   u32 max, int timeout_ms, u64 collected);
+
 /* For threads that share the table of files. */
-int dep_fast_sleep_shared(struct dep_instance *inst,
-			  struct epoll_event __user *to, u32 max,
-			  int timeout_ms, u64 collected);
+int dep_fast_collect_shared(struct dep_instance *inst,
+			    struct dep_results *results);
 int dep_fast_wait_shared(struct dep_instance *inst,
 			 struct epoll_event __user *to, u32 max,
 			 int timeout_ms);

@@ -3,19 +3,20 @@
 #ifndef DEVEPOLL_SPIN_H
 #define DEVEPOLL_SPIN_H
 
-#include <linux/compiler.h>
 #include <linux/ktime.h>
 #include <linux/types.h>
 
-struct dep_instance;
-struct dep_waiter;
+#include "core/instance.h"
+#include "spin/busy.h"
 
 /**
  * struct dep_spin - how a set's calls look before they sleep; see spin.c
+ * @look: what dep_instance.look points to
+ * @busy: busy polling of network devices
  * @flags: one bit: a call looks.  Whoever has set it owns @seen to @ns; others
  *	read the counters as a hint
- * @usecs: M: how long a call looks, in microseconds; 0: not at all.  Read
- *	without a lock: a stale value is harmless
+ * @usecs: how long a call looks, in microseconds; 0: not at all.  Read and
+ *	written without a lock: each value is as good as any other
  * @seen: @usecs when a call looked last
  * @rest: how many calls sleep at once before one looks again
  * @misses: how many looks in a row brought nothing, up to DEP_SPIN_MISSES
@@ -24,6 +25,8 @@ struct dep_waiter;
  * @ns: time of all looks, in nanoseconds
  */
 struct dep_spin {
+	struct dep_look look;
+	struct dep_busy busy;
 	unsigned long flags;
 	u32 usecs;
 	u32 seen;
@@ -34,9 +37,7 @@ struct dep_spin {
 	u64 ns;
 };
 
-void dep_spin_look(const struct dep_instance *inst, struct dep_spin *spin,
+void dep_spin_look(struct dep_instance *inst, struct dep_look *look,
 		   const struct dep_waiter *waiter, ktime_t until);
-int dep_spin_set(struct dep_instance *inst, u32 usecs);
-void dep_spin_free(struct dep_instance *inst);
 
 #endif /* DEVEPOLL_SPIN_H */

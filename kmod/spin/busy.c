@@ -20,7 +20,8 @@
 #include "core/fput.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "set/busy.h"
+#include "core/waiter.h"
+#include "spin/busy.h"
 
 /* One call that polls: what ends it. */
 struct busy_call {
@@ -78,9 +79,10 @@ static bool busy_look(struct dep_instance *inst, unsigned int *fd,
 }
 
 /* The queue of the first of the next few files that has one, or 0. */
-static unsigned int busy_find_queue(struct dep_instance *inst)
+static unsigned int busy_find_queue(struct dep_instance *inst,
+				    struct dep_busy *busy)
 {
-	unsigned int fd = READ_ONCE(inst->busy.next), queue = 0, looks;
+	unsigned int fd = READ_ONCE(busy->next), queue = 0, looks;
 	/* Behind the last file it begins again, once. */
 	bool again = fd;
 
@@ -94,13 +96,14 @@ static unsigned int busy_find_queue(struct dep_instance *inst)
 			break;
 		}
 	}
-	WRITE_ONCE(inst->busy.next, fd);
+	WRITE_ONCE(busy->next, fd);
 	return queue;
 }
 
 /**
  * dep_busy_poll() - poll the network device of a set
- * @inst: the instance, whose program wants this: see dep_busy_is_on()
+ * @inst: the instance
+ * @busy: how its program wants this: see dep_busy_is_on()
  * @waiter: the caller, who was queued when it found nothing
  * @deadline: when the call gives up; KTIME_MAX: never
  *
@@ -110,22 +113,21 @@ static unsigned int busy_find_queue(struct dep_instance *inst)
  * Context: process, with nothing held; may call cond_resched().
  * Return: false if there was nothing to poll.
  */
-bool dep_busy_poll(struct dep_instance *inst, const struct dep_waiter *waiter,
-		   ktime_t deadline)
+bool dep_busy_poll(struct dep_instance *inst, struct dep_busy *busy,
+		   const struct dep_waiter *waiter, ktime_t deadline)
 {
-	unsigned int queue = READ_ONCE(inst->busy.queue);
+	unsigned int queue = READ_ONCE(busy->queue);
 	struct busy_call call = { .waiter = waiter };
 
 	if (!queue)
-		queue = busy_find_queue(inst);
+		queue = busy_find_queue(inst, busy);
 	/* The kernel polls once before it asks whether that is over. */
 	if (!queue || busy_was_woken(&call))
 		return false;
 	call.until = min(deadline,
-			 ktime_add_us(ktime_get(),
-				      READ_ONCE(inst->busy.usecs)));
-	napi_busy_loop(queue, busy_is_over, &call, READ_ONCE(inst->busy.prefer),
-		       READ_ONCE(inst->busy.budget) ?: BUSY_POLL_BUDGET);
-	WRITE_ONCE(inst->busy.queue, busy_was_woken(&call) ? queue : 0);
+			 ktime_add_us(ktime_get(), READ_ONCE(busy->usecs)));
+	napi_busy_loop(queue, busy_is_over, &call, READ_ONCE(busy->prefer),
+		       READ_ONCE(busy->budget) ?: BUSY_POLL_BUDGET);
+	WRITE_ONCE(busy->queue, busy_was_woken(&call) ? queue : 0);
 	return true;
 }
