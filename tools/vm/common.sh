@@ -43,7 +43,7 @@ name_kernel() {
 	case $1 in
 	newest) "$top/tools/vm/newest" ;;
 	riscv64/newest) name=$("$top/tools/vm/newest" riscv64) && echo "riscv64/$name" ;;
-	arm64/* | arm64-16k/* | riscv64/* | rt/* | cloud/* | intree/*)
+	arm64/* | arm64-16k/* | arm64-rt/* | riscv64/* | rt/* | cloud/* | intree/*)
 		name=$(name_kernel "${1#*/}") && echo "${1%%/*}/$name"
 		;;
 	*) echo "$1" ;;
@@ -54,7 +54,7 @@ name_kernel() {
 # arm64/6.1, or of this machine
 arch_of() {
 	case $1 in
-	arm64-16k/*) echo arm64 ;;
+	arm64-16k/* | arm64-rt/*) echo arm64 ;;
 	arm64/* | riscv64/*) echo "${1%%/*}" ;;
 	*) echo amd64 ;;
 	esac
