@@ -10,8 +10,8 @@
  * functions run with interrupts on.
  */
 #ifdef CONFIG_PREEMPT_RT
-#ifndef CONFIG_X86_64
-#error "devepoll works with PREEMPT_RT on x86-64 only"
+#if !defined(CONFIG_X86_64) && !defined(CONFIG_ARM64)
+#error "devepoll works with PREEMPT_RT on x86-64 and arm64 only"
 #endif
 #define DEP_LOCKS_SLEEP		true
 #else

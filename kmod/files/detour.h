@@ -19,6 +19,9 @@
 #define DEP_DETOUR_FLAGS (DEP_LOCKS_SLEEP ? FTRACE_OPS_FL_IPMODIFY : 0)
 
 #ifdef CONFIG_PREEMPT_RT
+#ifndef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+#error "devepoll needs CONFIG_DYNAMIC_FTRACE_WITH_ARGS with PREEMPT_RT"
+#endif
 void dep_detour(void);
 /* Where the function goes on. */
 extern unsigned long dep_detour_back;
