@@ -9,6 +9,19 @@
  *
  * A page set consists of pages of EP_PAGE_SIZE, as in 2001.  The kernel's pages
  * may be larger; then one of them may belong to both page sets.
+ *
+ * Growing
+ * =======
+ *
+ * Where each page set begins with a page of the kernel, larger page sets consist
+ * of the pages that are there and of new ones.  Otherwise, set 1 begins at
+ * another place of a page than before, so all slots move to new pages.  They
+ * move a page of EP_PAGE_SIZE at a time, each under L, so that interrupts are
+ * never off for long.  Meanwhile another sink writes what it writes to both
+ * places, also under L.  So what has moved stays equal, whatever is posted,
+ * forgotten or taken between two pages; and when all has moved, the two are
+ * equal.  Nobody can map either of them before the new ones are installed, since
+ * P is held.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -109,6 +122,50 @@ static const struct dep_sink pages_sink = {
 	.forget = pages_forget,
 };
 
+/**
+ * struct pages_move - slots that move; on the stack of the call that grows
+ * @sink: the sink of the instance meanwhile; all who use it hold L or M
+ * @to: L: where they move to
+ */
+struct pages_move {
+	struct dep_sink sink;
+	const struct dep_pages *to;
+};
+
+/* Copies @nr slots of a page set, from slot @first on. */
+static void pages_copy(const struct dep_instance *inst,
+		       const struct dep_pages *to, u32 set, u32 first, u32 nr)
+{
+	lockdep_assert_held(&inst->lock);
+	memcpy(to->set[set] + first, inst->pages.set[set] + first,
+	       nr * sizeof(*to->set[set]));
+}
+
+/* Copies the slot of @item, whether or not it holds something. */
+static void pages_copy_slot(const struct dep_instance *inst,
+			    const struct dep_item *item)
+{
+	const struct pages_move *move =
+		container_of(inst->sink, struct pages_move, sink);
+
+	pages_copy(inst, move->to, inst->snapshot & 1, item->slot, 1);
+}
+
+static void pages_post_moving(struct dep_instance *inst, struct dep_item *item,
+			      u16 events)
+{
+	pages_post(inst, item, events);
+	pages_copy_slot(inst, item);
+}
+
+static void pages_forget_moving(struct dep_instance *inst,
+				struct dep_item *item)
+{
+	pages_forget(inst, item);
+	/* The last slot may have moved there. */
+	pages_copy_slot(inst, item);
+}
+
 static void pages_release(struct dep_pages *pages)
 {
 	u32 i;
@@ -183,28 +240,47 @@ err_release:
 	return -ENOMEM;
 }
 
-/* Copies the slots that are filled, unless their pages stay. */
-static void pages_copy(const struct dep_instance *inst, struct dep_pages *fresh)
+/* Moves all slots to new pages: see "Growing". */
+static void pages_move(struct dep_instance *inst, struct pages_move *move)
 {
-	u32 set = inst->snapshot & 1;
+	u32 i;
 
-	lockdep_assert_held(&inst->lock);
-	if (!PAGES_APART && inst->pending)
-		memcpy(fresh->set[set], inst->pages.set[set],
-		       inst->pending * sizeof(*fresh->set[set]));
+	lockdep_assert_held(&inst->mtx);
+	lockdep_assert_held(&inst->map_lock);
+	spin_lock_irq(&inst->lock);
+	inst->sink = &move->sink;
+	spin_unlock_irq(&inst->lock);
+
+	for (i = 0; i < 2 * inst->pages.per_set; i++) {
+		spin_lock_irq(&inst->lock);
+		pages_copy(inst, move->to, i % 2, i / 2 * POLLFD_X_PAGE,
+			   POLLFD_X_PAGE);
+		spin_unlock_irq(&inst->lock);
+		cond_resched();
+	}
 }
 
 /* Installs the larger pages, unless the program has mapped the old ones. */
 static int pages_swap(struct dep_instance *inst, struct dep_pages *fresh,
 		      u32 room)
 {
+	struct pages_move move = {
+		.sink = {
+			.needs_poll = DEP_NEEDS_POLL,
+			.post = pages_post_moving,
+			.forget = pages_forget_moving,
+		},
+		.to = fresh,
+	};
+
 	mutex_lock(&inst->map_lock);
 	if (atomic_read(&inst->mappings)) {
 		mutex_unlock(&inst->map_lock);
 		return -EBUSY;
 	}
+	if (!PAGES_APART && inst->pages.per_set)
+		pages_move(inst, &move);
 	spin_lock_irq(&inst->lock);
-	pages_copy(inst, fresh);
 	swap(*fresh, inst->pages);
 	inst->sink = &pages_sink;
 	inst->room = room;

@@ -384,7 +384,8 @@
  * struct dep_instance - one open of the device
  * @lock: lock number 6: all that a wake-up touches
  * @interest: L for removal, M+L for adding: items by fd number
- * @sink: L (another one only under M+L, when there is no item): where events go
+ * @sink: L (another one only under M+L, when there is no item or while pages.c
+ *	moves slots): where events go
  * @ready: L: the ready list: items that need poll; in a set of the extended
  *	interface all items that may be ready
  * @nr_ready: L: how many these are, and how many wait in the ring; read without

@@ -14,6 +14,9 @@
 #include "core/helpers.h"
 
 #define SLEEPERS	150	/* more than the kernel wakes at a time */
+#define GROWING_FDS	700	/* in the set while it grows */
+#define GROWING_LIMIT	4096	/* more than any of their numbers */
+#define GROWING_ROUNDS	5
 
 FIXTURE(room) {
 	int fd;
@@ -144,6 +147,93 @@ TEST_F(room, grows_without_losing_fds_or_events)
 	ASSERT_EQ(0, dep_alloc(self->fd, 30000));
 	EXPECT_EQ(late, poll_once(self->fd, 30000));
 	EXPECT_EQ(0, close(late));
+}
+
+/* Fds of a set, of which a thread makes some ready, and closes others. */
+struct crowd {
+	int fds[GROWING_FDS];
+	bool done;
+};
+
+/* Each fd has one event; every third is closed while others follow its slot. */
+static long crowd_act(void *arg)
+{
+	struct crowd *crowd = arg;
+	long bad = 0;
+	int i;
+
+	for (i = 0; i < GROWING_FDS; i++) {
+		bad += eventfd_post(crowd->fds[i]) != 0;
+		if (i % 3 == 2) {
+			bad += close(crowd->fds[i - 2]) != 0;
+			crowd->fds[i - 2] = -1;
+		}
+	}
+	__atomic_store_n(&crowd->done, true, __ATOMIC_RELEASE);
+	return bad;
+}
+
+/* Are just the fds of @crowd that are still open in these slots? */
+static int crowd_misses(const struct crowd *crowd, const struct pollfd *slots,
+			int n)
+{
+	static int seen[GROWING_LIMIT];
+	int i, wrong = 0;
+
+	memset(seen, 0, sizeof(seen));
+	for (i = 0; i < n; i++) {
+		if (slots[i].fd < 0 || slots[i].fd >= GROWING_LIMIT ||
+		    slots[i].revents != POLLIN)
+			wrong++;
+		else
+			seen[slots[i].fd]++;
+	}
+	for (i = 0; i < GROWING_FDS; i++)
+		if (crowd->fds[i] >= 0)
+			wrong += seen[crowd->fds[i]] != 1;
+	return wrong;
+}
+
+TEST_F_TIMEOUT(room, grows_while_events_come_and_files_are_closed, 150)
+{
+	struct evpoll evp = { .ep_timeout = 0, .ep_resoff = -1UL };
+	int i, fd, round, room, open = GROWING_FDS - GROWING_FDS / 3;
+	static struct crowd crowd;
+	struct task task;
+	char *map;
+
+	NEEDS_THREADS();
+	ASSERT_EQ(0, raise_fd_limit(GROWING_LIMIT));
+	for (round = 0; round < GROWING_ROUNDS; round++) {
+		fd = dep_open();
+		ASSERT_LE(0, fd);
+		room = 3 * POLLFD_X_PAGE;
+		ASSERT_EQ(0, dep_alloc(fd, room));
+		for (i = 0; i < GROWING_FDS; i++) {
+			crowd.fds[i] = eventfd_new();
+			ASSERT_LE(0, crowd.fds[i]);
+			ASSERT_EQ(8, dep_write_one(fd, crowd.fds[i], POLLIN));
+		}
+		crowd.done = false;
+		ASSERT_EQ(0, task_start(&task, crowd_act, &crowd));
+		while (!__atomic_load_n(&crowd.done, __ATOMIC_ACQUIRE) &&
+		       room < 64 * POLLFD_X_PAGE) {
+			room += POLLFD_X_PAGE;
+			ASSERT_EQ(0, dep_alloc(fd, room));
+		}
+		ASSERT_EQ(0, task_join(&task));
+
+		map = dep_map(fd, EP_MAP_SIZE(room));
+		ASSERT_TRUE(map != MAP_FAILED);
+		ASSERT_EQ(open, dep_poll(fd, &evp));
+		EXPECT_EQ(0, crowd_misses(&crowd, (void *)(map + evp.ep_resoff),
+					  open));
+		ASSERT_EQ(0, munmap(map, EP_MAP_SIZE(room)));
+		for (i = 0; i < GROWING_FDS; i++)
+			if (crowd.fds[i] >= 0)
+				ASSERT_EQ(0, close(crowd.fds[i]));
+		ASSERT_EQ(0, close(fd));
+	}
 }
 
 TEST_F(room, neither_grows_nor_goes_while_mapped)
