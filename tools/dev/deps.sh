@@ -26,7 +26,7 @@ bench='
 	gnuplot-nox
 '
 deep='
-	clang coccinelle
+	clang coccinelle gcc-aarch64-linux-gnu
 '
 experiment='
 	httperf libpcl1-dev wrk
