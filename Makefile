@@ -6,9 +6,10 @@
 #                           above); newest is that of trixie-backports, and
 #                           others from there work, too, as 6.16 or 7.2.9;
 #                           trixie is Debian 13's own
-#   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; tools: for
-#                           arm64 only; other targets refuse it; riscv64 is
-#                           experimental
+#   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; tools,
+#                           bench, bench-check: for arm64 only, on the newest
+#                           kernel unless stated; other targets refuse it;
+#                           riscv64 is experimental
 #   DEBUG=kasan             use the debug kernel: KASAN, lockdep, kmemleak
 #   V=1                     show every command and all output
 #   OPS= SEED=              fuzz: number of operations (default: 1000000), first
@@ -47,10 +48,12 @@ ifneq ($(filter-out x86 x86_64 i386 amd64 arm64 riscv64,$(ARCH)),)
 $(error ARCH=$(ARCH) is unknown: arm64, riscv64, or none for x86-64)
 endif
 A := $(filter arm64 riscv64,$(ARCH))
-for-all := kmod lib tools selftests help deps clean
-ifneq ($(and $(A),$(filter-out $(for-all),$(MAKECMDGOALS))),)
-$(error $(firstword $(filter-out $(for-all),$(MAKECMDGOALS))): not for ARCH=$(A): \
-	kmod, lib, tools and selftests are)
+for-all := kmod lib selftests help deps clean
+for-arm64 := tools bench bench-check
+not-for-A := $(filter-out $(for-all) $(for-$(A)),$(MAKECMDGOALS))
+ifneq ($(and $(A),$(not-for-A)),)
+$(error $(firstword $(not-for-A)): not for ARCH=$(A): \
+	$(filter-out help deps clean,$(for-all) $(for-$(A))) are)
 endif
 
 V ?= 0
@@ -95,7 +98,6 @@ lib: ## build the library: build/lib
 		$(MAKE) -C lib)
 
 tools: ## build the examples and the benchmark: build/tools
-	$(if $(A:arm64=),$(error tools: they are not for $(A): ARCH=arm64, or none))
 	$(Q)$(if $(A),tools/vm/cross $(A) lib OUTPUT=$(CURDIR)/build/$(A)/lib && \
 		tools/vm/cross $(A) tools OUTPUT=$(CURDIR)/build/$(A)/tools \
 		LIBDEVEPOLL=$(CURDIR)/build/$(A)/lib/libdevepoll.a,\
@@ -127,15 +129,15 @@ fuzz: ## run the fuzzer against epoll (KERNEL=, or 6.1, 6.12, newest)
 
 bench: ## measure costs in instructions and cycles (KERNEL=, or 6.1, 6.12, newest)
 	$(call deps,base)
-	$(Q)tools/bench/run $(KERNEL)
-	$(Q)tools/bench/rings
-	$(Q)tools/bench/preloaded $(KERNEL)
-	$(Q)tools/cycles/run $(KERNEL)
+	$(Q)tools/bench/run $(if $(A),$(A)/$(or $(KERNEL),newest),$(KERNEL))
+	$(if $(A),,$(Q)tools/bench/rings)
+	$(if $(A),,$(Q)tools/bench/preloaded $(KERNEL))
+	$(if $(A),,$(Q)tools/cycles/run $(KERNEL))
 
 bench-check: tools ## compare the costs with those recorded (KERNEL=, 6.1)
 	$(call deps,base)
-	$(Q)tools/bench/check $(K)
-	$(Q)tools/cycles/run --check $(K)
+	$(Q)tools/bench/check $(if $(A),$(A)/$(or $(KERNEL),newest),$(K))
+	$(if $(A),,$(Q)tools/cycles/run --check $(K))
 
 bench-um: ## time calls on this processor, in Linux 6.1 as a program
 	$(call deps,base)
