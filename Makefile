@@ -6,7 +6,7 @@
 #                           above); newest is that of trixie-backports, and
 #                           others from there work, too, as 6.16 or 7.2.9;
 #                           trixie is Debian 13's own
-#   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; tools,
+#   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; tools, demo,
 #                           bench, bench-check: for arm64 only, on the newest
 #                           kernel unless stated; other targets refuse it;
 #                           riscv64 is experimental
@@ -49,7 +49,7 @@ $(error ARCH=$(ARCH) is unknown: arm64, riscv64, or none for x86-64)
 endif
 A := $(filter arm64 riscv64,$(ARCH))
 for-all := kmod lib selftests help deps clean
-for-arm64 := tools bench bench-check
+for-arm64 := tools demo bench bench-check
 not-for-A := $(filter-out $(for-all) $(for-$(A)),$(MAKECMDGOALS))
 ifneq ($(and $(A),$(not-for-A)),)
 $(error $(firstword $(not-for-A)): not for ARCH=$(A): \
@@ -108,7 +108,7 @@ selftests: lib ## build the test programs: build/selftests
 
 demo: ## demonstrate /dev/epoll beside epoll (KERNEL=, 6.1)
 	$(call deps,base demo)
-	$(Q)tools/demo/run $(K)
+	$(Q)tools/demo/run $(if $(A),$(A)/$(or $(KERNEL),newest),$(K))
 
 check: ## run all tests in guests; KERNEL= or DEBUG= for only one kernel
 	$(call deps,base packages)
