@@ -12,6 +12,7 @@
 #include "line.h"
 
 struct cache {
+	/* A power of two */
 	uint32_t sets;
 	uint32_t ways;
 	/* The lines of each set, the most recently used one first; 0: none */
@@ -24,5 +25,8 @@ void cache_empty(struct cache *cache);
 
 /* Looks a line up, which is the most recently used one now.  Was it there? */
 bool cache_use(struct cache *cache, uint64_t line);
+
+/* Another processor has written to the line. */
+void cache_drop(struct cache *cache, uint64_t line);
 
 #endif /* CYCLES_CACHE_H */

@@ -23,18 +23,12 @@
 #include "../profile/api.h"
 #include "../profile/mark.h"
 #include "cache.h"
+#include "kind.h"
 #include "line.h"
+#include "model.h"
 #include "start.h"
 
 #define VISIBLE		__attribute__((visibility("default")))
-
-/* The processor that is modelled: that of a server of today, one core of it. */
-#define L1_SIZE		(32 << 10)
-#define L1_WAYS		8
-#define L2_SIZE		(1 << 20)
-#define L2_WAYS		16
-#define L3_SIZE		(32 << 20)
-#define L3_WAYS		16
 
 /* Keeps lines of code apart from those of data. */
 #define CODE_LINE	(1ULL << 60)
@@ -45,14 +39,6 @@
 #define MAX_BYTES	16
 
 VISIBLE int qemu_plugin_version = API_VERSION;
-
-enum kind {
-	KIND_OTHER,
-	KIND_LOCKED,
-	KIND_SYSCALL,
-	KIND_IRET,
-	KIND_MARK,
-};
 
 /* An instruction of the guest, as it was translated. */
 struct insn {
@@ -224,33 +210,6 @@ static void on_mark(unsigned int vcpu, void *data)
 	default:
 		break;
 	}
-}
-
-/* Of an instruction of x86-64 as far as the counts need it. */
-static enum kind kind_of(const unsigned char *bytes, size_t size)
-{
-	size_t i = 0;
-	bool memory;
-
-	for (; i < size; i++) {
-		if (bytes[i] == 0xf0)
-			return KIND_LOCKED;
-		/* Other prefixes: of segments, sizes and repetition */
-		if (!memchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf2\xf3",
-			    bytes[i], 10))
-			break;
-	}
-	if (i < size && (bytes[i] & 0xf0) == 0x40)
-		i++;
-	if (i + 1 >= size)
-		return i < size && bytes[i] == 0xcf ? KIND_IRET : KIND_OTHER;
-	memory = bytes[i + 1] >> 6 != 3;
-	/* xchg with memory locks without a prefix. */
-	if ((bytes[i] == 0x86 || bytes[i] == 0x87) && memory)
-		return KIND_LOCKED;
-	if (bytes[i] == 0x0f && bytes[i + 1] == 0x05)
-		return KIND_SYSCALL;
-	return bytes[i] == 0xcf ? KIND_IRET : KIND_OTHER;
 }
 
 /* Never freed: the guest may still execute what it has translated. */

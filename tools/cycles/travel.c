@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A plugin of QEMU that counts, by instruction, the cache lines of data that
- * travel between the processors of a guest.  A line travels if a processor
- * reads what another one has written since, or writes what another one has read
- * or written since.
+ * travel between the processors of a guest (holder.h).
  *
  * usage: -plugin travel.so,out=FILE
  *
  * At each MARK_RECORD it writes "record" and then, for each instruction for
  * which lines have travelled between MARK_BEGIN and MARK_END, its address and
- * their number.  Caches are without limit: a line stays where it was used.
+ * their number.
  *
  * The clock of the guest counts instructions, so its processors run in turn, in
  * one thread of QEMU's.
@@ -22,14 +20,12 @@
 
 #include "../profile/api.h"
 #include "../profile/mark.h"
+#include "holder.h"
 #include "line.h"
 #include "processor.h"
 #include "start.h"
 
 #define VISIBLE		__attribute__((visibility("default")))
-
-/* The memory of a guest may have 4 GiB. */
-#define LINES		(1ULL << (32 - LINE_SHIFT))
 
 VISIBLE int qemu_plugin_version = API_VERSION;
 
@@ -41,63 +37,15 @@ struct insn {
 	int mark;
 };
 
-/*
- * The last load for which a line travelled: an instruction that adds to memory
- * loads and stores, but a processor gets the line for both.
- */
-struct load {
-	const struct insn *insn;
-	uint64_t line;
-};
-
-/* Who has each line: a bit for each processor, and whether it was written. */
-#define WRITTEN		(1 << PROCESSORS)
-static uint8_t holders[LINES];
-
-static struct load last;
 static struct insn *insns;
 static bool counting;
 static FILE *out;
 
-/* Whether the line travels to the processor whose bit is @me. */
-static bool load_travels(uint8_t *holder, uint8_t me)
-{
-	bool travels = !(*holder & me) && *holder & WRITTEN;
-
-	if (!(*holder & me))
-		*holder = (*holder & ~WRITTEN) | me;
-	return travels;
-}
-
-static bool store_travels(uint8_t *holder, uint8_t me)
-{
-	bool travels = *holder & ~(WRITTEN | me);
-
-	*holder = WRITTEN | me;
-	return travels;
-}
-
-static void touch(struct insn *insn, uint64_t line, bool store)
-{
-	bool got = last.insn == insn && last.line == line, travels;
-	uint8_t me = 1 << processor_now();
-
-	if (line >= LINES)
-		abort();
-	last.insn = NULL;
-	if (store) {
-		travels = store_travels(&holders[line], me) && !got;
-	} else {
-		travels = load_travels(&holders[line], me);
-		if (travels)
-			last = (struct load) { .insn = insn, .line = line };
-	}
-	insn->travelled += travels && counting;
-}
-
 static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info,
 		      uint64_t vaddr, void *data)
 {
+	bool store = qemu_plugin_mem_is_store(info), taken;
+	struct insn *insn = data;
 	struct lines lines;
 	uint64_t line;
 
@@ -105,7 +53,8 @@ static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info,
 	if (!lines_of(&lines, info, vaddr))
 		return;
 	for (line = lines.first; line <= lines.last; line++)
-		touch(data, line, qemu_plugin_mem_is_store(info));
+		if (holder_use(insn, line, store, &taken) && counting)
+			insn->travelled++;
 }
 
 static void write_record(void)
