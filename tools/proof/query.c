@@ -121,6 +121,15 @@ static void http_ask(struct text *out, struct text *right,
 	text_value(right, file);
 }
 
+/* tools/go/rate says the same to everybody. */
+static void go_ask(struct text *out, struct text *right,
+		   const struct query *query)
+{
+	(void)query;
+	text_print(out, "GET / HTTP/1.1\r\nHost: proof\r\n\r\n");
+	text_print(right, "hello, world\n");
+}
+
 static void echo_ask(struct text *out, struct text *right,
 		     const struct query *query)
 {
@@ -206,6 +215,7 @@ static const struct protocol protocols[] = {
 	{ .name = "nginx", .ask = http_ask, .has_header = true },
 	{ .name = "node", .ask = http_ask, .has_header = true },
 	{ .name = "tokio", .ask = http_ask, .has_header = true },
+	{ .name = "go", .ask = go_ask, .has_header = true },
 	{ .name = "echo", .ask = echo_ask },
 };
 
