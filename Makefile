@@ -72,7 +72,7 @@ deps = $(Q)tools/dev/deps.sh $(1)
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kmod lib tools selftests demo check check-deep mutants fuzz \
-	proof servers clients bench bench-check bench-um profile perf \
+	proof servers clients bench bench-check bench-servers bench-um profile perf \
 	experiment shell lint docs install uninstall in-tree dist deb clean
 
 help: ## print this text
@@ -80,7 +80,7 @@ help: ## print this text
 	@echo
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | \
 		while IFS='|' read -r name text; do \
-			printf '  %-11s %s\n' "$$name" "$$text"; done
+			printf '  %-13s %s\n' "$$name" "$$text"; done
 	@echo
 	@sed -n '/^# Variables/,/^$$/s/^# \{0,1\}//p' Makefile
 	@echo 'tools/guest runs any program of this machine in a guest (see --help).'
@@ -142,6 +142,10 @@ bench-check: tools ## compare the costs with those recorded (KERNEL=, 6.1)
 bench-um: ## time calls on this processor, in Linux 6.1 as a program
 	$(call deps,base)
 	$(Q)tools/um/run
+
+bench-servers: ## count what requests to unchanged servers cost (KERNEL=, 6.1)
+	$(call deps,base npm rust)
+	$(Q)tools/cycles/run --servers $(K)
 
 profile: ## count one call's instructions by function, WHAT=wait_1 (KERNEL=, 6.1)
 	$(call deps,base)

@@ -42,5 +42,6 @@ void start_at_mark(qemu_plugin_id_t id, follow_fn *follow)
 {
 	own_id = id;
 	follow_all = follow;
+	started = false;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translated);
 }

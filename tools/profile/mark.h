@@ -19,6 +19,8 @@
 #define MARK_COLD	0x04
 /* Look for the marks above from now on, and follow the caches. */
 #define MARK_START	0x05
+/* Look for MARK_START only, as at the beginning. */
+#define MARK_STOP	0x06
 
 #define MARK_TEXT_(nr)	#nr
 #define MARK_TEXT(nr)	MARK_TEXT_(nr)
