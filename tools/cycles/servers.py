@@ -51,6 +51,11 @@ class Symbols:
         return self.own[bisect.bisect_right(self.starts, address) - 1]
 
 
+def servers_of(processors, connections):
+    """With one connection on two processors, each wait sleeps: there is an echo, too."""
+    return SERVERS + ["echo"] * (processors > 1 and connections == 1)
+
+
 def guest(kernel, module, root, processors, connections):
     """What a guest prints, and the file that the plugin writes."""
     plugin = os.path.join(build.OUT, "window.so")
@@ -62,7 +67,8 @@ def guest(kernel, module, root, processors, connections):
          "--timeout", "7200", "--append", "noreplace-smp", "--module", module,
          "--env", f"PROOF_ROOT={root}",
          "--plugin", f"{plugin},out={counts},processors={processors}", "--",
-         "tools/cycles/serve", str(connections), str(ROUNDS[connections]), *SERVERS],
+         "tools/cycles/serve", str(connections), str(ROUNDS[connections]),
+         *servers_of(processors, connections)],
         check=True, text=True, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout
     return said.splitlines(), counts
 
@@ -185,5 +191,11 @@ def write(kernel, tables):
     path = os.path.join(build.RESULTS, f"server-cycles-{kernel}.txt")
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"Linux {build.release(kernel)}, the module of {build.commit()}, by "
-                   "tools/cycles/run --servers\n")
+                   "tools/cycles/run --servers\n"
+                   "What a request costs, with the client and the kernel: instructions, "
+                   "locked ones, lines\nof data that it touches, misses in the caches "
+                   "that are modelled, lines that travel\nbetween processors, cycles of "
+                   "the middle model; how far three windows are apart; and\nwhat of it "
+                   "epoll's functions, or the module's and the preload library's, cost.\n"
+                   "Documentation/internals/cycles.rst explains them.\n")
         file.writelines(line + "\n" for line in tables)
