@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The cycles that counts stand for."""
 
+# A line of the plugin that counts calls
+FIELDS = ["rounds", "user", "kernel", "locked", "syscalls", "kernel lines",
+          "user lines", "code lines", "written", "l1", "l2", "l3"]
+
 # Cycles of a processor that is fast, in the middle, or slowed down by mitigations:
 # instructions a cycle; then the cycles of a locked instruction, of an access that
 # only L2, only L3, or only memory can answer, and of a system call beyond its
@@ -22,3 +26,12 @@ def cycles(cost, model):
             cost["l2"] * (model["l3"] - model["l2"]) +
             cost["l3"] * (model["memory"] - model["l3"]) +
             cost.get("travelled", 0) * TRAVEL)
+
+
+def complete(cost):
+    """Adds what follows from the counts of a call."""
+    cost["instructions"] = cost["user"] + cost["kernel"]
+    cost["lines"] = cost["kernel lines"] + cost["user lines"] + cost["code lines"]
+    for name, model in MODELS.items():
+        cost[name] = cycles(cost, model)
+    return cost

@@ -5,13 +5,13 @@
  * instructions, system calls, the cache lines that are touched, and how many of
  * these a model of caches does not find in each of its levels.
  *
- * usage: -plugin cycles.so,out=FILE
+ * usage: -plugin cycles.so,out=FILE[,whole=on]
  *
  * At each MARK_RECORD it writes a line of sums to FILE, in the order of
  * write_record().  The guest has one processor.
  *
  * Data are found by their physical address, code by its virtual one.  A round
- * in which an interrupt came does not count.
+ * in which an interrupt came does not count, except with whole=on.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ struct seen {
 static struct sums sums, before;
 static struct seen seen[SEEN_SLOTS];
 static uint64_t round_nr;
-static bool counting;
+static bool counting, whole;
 static uint64_t last_code_line = NO_LINE;
 static struct cache l1_data, l1_code, l2, l3;
 static FILE *out;
@@ -195,7 +195,7 @@ static void on_mark(unsigned int vcpu, void *data)
 		break;
 	case MARK_END:
 		counting = false;
-		if (sums.irets != before.irets)
+		if (sums.irets != before.irets && !whole)
 			sums = before;
 		break;
 	case MARK_RECORD:
@@ -267,12 +267,13 @@ static void follow_all(qemu_plugin_id_t id)
 	qemu_plugin_register_atexit_cb(id, on_end, NULL);
 }
 
-/* The argument is out=FILE. */
+/* The arguments are out=FILE and, if wanted, whole=on. */
 VISIBLE int qemu_plugin_install(qemu_plugin_id_t id, const void *info,
 				int argc, char **argv)
 {
 	(void)info;
-	if (argc != 1 || strncmp(argv[0], "out=", 4))
+	whole = argc == 2 && !strcmp(argv[1], "whole=on");
+	if (argc != 1 + whole || strncmp(argv[0], "out=", 4))
 		return -1;
 	out = fopen(argv[0] + 4, "w");
 	if (!out)
