@@ -8,6 +8,10 @@
  * at first: most of them are closed after that, and leave it by themselves.
  * One that stays open is removed with the next wait after an event that nobody
  * wants.
+ *
+ * With EVENT_DEVEPOLL_RING=1 in the environment the set has a ring, which has the
+ * events of edge-triggered fds.  A turn without changes then takes its events from
+ * memory.
  */
 #include "event2/event-config.h"
 #include "evconfig-private.h"
@@ -30,11 +34,13 @@
 #include "evthread-internal.h"
 #include "log-internal.h"
 #include "mm-internal.h"
+#include "util-internal.h"
 
 /* The result of a change that was not tried. */
 #define UNTRIED		1
 #define FIRST_EVENTS	32
 #define MAX_EVENTS	4096
+#define RING_SLOTS	1024
 
 struct set {
 	int fd;
@@ -45,6 +51,9 @@ struct set {
 	/* By fd: what libevent wants of it, EPOLL* bits. */
 	uint32_t *wanted;
 	unsigned int nr_wanted;
+	/* The process that has a ring, or 0; its children do not inherit it. */
+	pid_t ring_of;
+	struct devepoll_consumer ring;
 };
 
 /* Makes room for more in an array; returns 0 if there is no memory. */
@@ -79,6 +88,7 @@ static void change(struct set *set, int op, int fd, uint32_t events)
 		.op = op,
 		.fd = fd,
 		.events = events,
+		.flags = set->ring_of && events & EPOLLET ? DEVEPOLL_TRUST : 0,
 		.result = UNTRIED,
 	};
 }
@@ -164,16 +174,11 @@ static void activate(struct event_base *base, struct set *set,
 		evmap_io_active_(base, event->fd, what | EV_ET);
 }
 
-static int devepoll_dispatch(struct event_base *base, struct timeval *tv)
+/* Makes the changes, and waits, in one call. */
+static int change_and_wait(struct event_base *base, struct set *set,
+			   int64_t timeout)
 {
-	int64_t timeout = tv ? tv->tv_sec * INT64_C(1000000000) +
-			       tv->tv_usec * 1000 : -1;
-	struct set *set = base->evbase;
 	int i, n;
-
-	for (i = 0; i < base->changelist.n_changes; i++)
-		take(set, &base->changelist.changes[i]);
-	event_changelist_remove_all_(&base->changelist, base);
 
 	/* A call with a change that fails does not sleep. */
 	do {
@@ -186,19 +191,48 @@ static int devepoll_dispatch(struct event_base *base, struct timeval *tv)
 		settle(set);
 	} while (!n && set->nr_changes);
 
-	if (n < 0) {
-		errno = -n;
-		if (n == -EINTR)
-			return 0;
-		event_warn("devepoll_events_update_wait");
-		return -1;
-	}
 	for (i = 0; i < n; i++)
 		activate(base, set, &set->events[i]);
 	if (n == (int)set->max_events && n < MAX_EVENTS)
 		grow(&set->events, &set->max_events, n + 1,
 		     sizeof(*set->events));
-	return 0;
+	return n;
+}
+
+/* Takes events from memory, or sleeps until there are some. */
+static int consume(struct event_base *base, struct set *set, int64_t timeout)
+{
+	struct devepoll_event event;
+	int n;
+
+	EVBASE_RELEASE_LOCK(base, th_base_lock);
+	n = devepoll_events_consume(&set->ring, timeout);
+	EVBASE_ACQUIRE_LOCK(base, th_base_lock);
+	while (devepoll_events_next(&set->ring, &event))
+		activate(base, set, &event);
+	return n;
+}
+
+static int devepoll_dispatch(struct event_base *base, struct timeval *tv)
+{
+	int64_t timeout = tv ? tv->tv_sec * INT64_C(1000000000) +
+			       tv->tv_usec * 1000 : -1;
+	struct set *set = base->evbase;
+	int i, n;
+
+	for (i = 0; i < base->changelist.n_changes; i++)
+		take(set, &base->changelist.changes[i]);
+	event_changelist_remove_all_(&base->changelist, base);
+
+	if (set->ring_of && !set->nr_changes)
+		n = consume(base, set, timeout);
+	else
+		n = change_and_wait(base, set, timeout);
+	if (n >= 0 || n == -EINTR)
+		return 0;
+	errno = -n;
+	event_warn("devepoll: wait");
+	return -1;
 }
 
 static void devepoll_dealloc(struct event_base *base)
@@ -206,6 +240,8 @@ static void devepoll_dealloc(struct event_base *base)
 	struct set *set = base->evbase;
 
 	evsig_dealloc_(base);
+	if (set->ring_of == getpid())
+		devepoll_events_ring_unmap(&set->ring, 1);
 	close(set->fd);
 	mm_free(set->events);
 	if (set->changes)
@@ -213,6 +249,17 @@ static void devepoll_dealloc(struct event_base *base)
 	if (set->wanted)
 		mm_free(set->wanted);
 	mm_free(set);
+}
+
+/* Without memory for a ring, the set has none. */
+static void make_ring(struct set *set)
+{
+	const char *wanted = evutil_getenv_("EVENT_DEVEPOLL_RING");
+
+	if (!wanted || strcmp(wanted, "1"))
+		return;
+	if (!devepoll_events_ring(set->fd, &set->ring, 1, RING_SLOTS))
+		set->ring_of = getpid();
 }
 
 static void *devepoll_init(struct event_base *base)
@@ -229,6 +276,7 @@ static void *devepoll_init(struct event_base *base)
 		mm_free(set);
 		return NULL;
 	}
+	make_ring(set);
 	evsig_init_(base);
 	return set;
 }
