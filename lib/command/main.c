@@ -32,8 +32,13 @@
 #define EXIT_NOT_RUN	126
 #define EXIT_NOT_FOUND	127
 
-/* Builds Go programs. */
-#define GO_TOOL		"devepoll-go"
+/* What builds programs for the device, by the word that asks for it. */
+static const struct {
+	const char *word, *tool;
+} tools[] = {
+	{ "go", "devepoll-go" },
+	{ "cargo", "devepoll-cargo" },
+};
 
 /* Between two looks at the program's fds, in ns; and how much to rest. */
 #define FIRST_PAUSE	10000000LL
@@ -43,9 +48,10 @@
 static const char usage[] =
 "usage: devepoll [OPTION...] PROGRAM [ARGUMENT...]\n"
 "       devepoll go build|install|run|test [ARGUMENT...]\n"
+"       devepoll cargo [+TOOLCHAIN] build|run|test|patch [ARGUMENT...]\n"
 "\n"
-"Runs a program that uses epoll on /dev/epoll, unchanged; or runs the go command,\n"
-"so that the programs that it builds use /dev/epoll.\n"
+"Runs a program that uses epoll on /dev/epoll, unchanged; or runs the go command\n"
+"or cargo, so that the programs that they build use /dev/epoll.\n"
 "\n"
 "  --report[=FILE]  at the end, say on standard error or in FILE what went to\n"
 "                   the device, what did not, and why\n"
@@ -113,15 +119,21 @@ static __attribute__((noreturn)) void run(char **argv)
 	not_run(argv[0]);
 }
 
-/* The tool takes the arguments after "go"; our options are not for it. */
-static __attribute__((noreturn)) void run_go_tool(int options, char **argv)
+/* A tool takes the arguments after its word; our options are not for it. */
+static void run_tool(int options, char **argv)
 {
 	char path[PATH_MAX];
+	size_t i;
 
+	for (i = 0; i < sizeof(tools) / sizeof(*tools); i++)
+		if (!strcmp(argv[0], tools[i].word))
+			break;
+	if (i == sizeof(tools) / sizeof(*tools))
+		return;
 	if (options)
-		die(EXIT_OWN, "go", "it takes no options of devepoll; "
-		    "'devepoll ... -- go' runs the go command itself");
-	find_own(path, sizeof(path), GODIR, GO_TOOL);
+		die(EXIT_OWN, argv[0], "it takes no options of devepoll; "
+		    "after '--', devepoll runs the command itself");
+	find_own(path, sizeof(path), GODIR, tools[i].tool);
 	argv[0] = path;
 	execv(path, argv);
 	die(EXIT_NOT_RUN, path, strerror(errno));
@@ -368,8 +380,8 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		die(EXIT_OWN, "no program", "try devepoll --help");
-	if (!strcmp(argv[optind], "go") && strcmp(argv[optind - 1], "--") != 0)
-		run_go_tool(optind > 1, argv + optind);
+	if (strcmp(argv[optind - 1], "--") != 0)
+		run_tool(optind > 1, argv + optind);
 	reach = command_reach(argv[optind]);
 	if (reach != REACH_OTHER_LIBC)
 		preload(report ? PRELOAD_REPORT : PRELOAD, reach);

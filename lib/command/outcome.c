@@ -198,8 +198,8 @@ static const char *why_unseen(enum reach reach, const struct report *report)
 	switch (reach) {
 	case REACH_STATIC:
 		return "it is statically linked; link it dynamically, or build "
-		       "it by devepoll go if it is in Go, or have it use the "
-		       "device itself, see devepoll(7)";
+		       "it by devepoll go or devepoll cargo, or have it use "
+		       "the device itself, see devepoll(7)";
 	case REACH_OTHER_BITS:
 		return "it needs the library of another word size; install "
 		       "that, see libdevepoll-preload(7)";
