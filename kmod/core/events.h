@@ -44,7 +44,7 @@ static inline u16 dep_events_settled(u16 events)
  */
 #define DEP_MODE_TELL_CLOSED	(DEP_HAS_CLOSED ? 0x1U : 0)
 #define DEP_MODE_TRUST		0x2U
-#define DEP_MODE_CLOSED		0x4U
+#define DEP_MODE_CLOSED		(DEP_HAS_CLOSED || DEP_HAS_DEVPOLL ? 0x4U : 0)
 #define DEP_MODE_STAY		(DEP_HAS_DEVPOLL ? 0x8U : 0)
 /* dep_item.revents keeps what ->poll() answered: dep_file_consumes(). */
 #define DEP_MODE_KEEP		0x10U

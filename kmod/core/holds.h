@@ -27,7 +27,7 @@ void dep_reader_switch(struct dep_instance *inst, u32 from, u32 to);
  * Context: process; the caller goes on to a pass over the ready list, which
  * wakes others for what it leaves.
  */
-static inline void dep_reader_back(struct dep_instance *inst)
+static __always_inline void dep_reader_back(struct dep_instance *inst)
 {
 	if (unlikely(dep_instance_readers(inst)))
 		dep_reader_comes_back(inst);

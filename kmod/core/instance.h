@@ -629,7 +629,7 @@ static inline bool dep_instance_has_ring(const struct dep_instance *inst)
  *
  * Return: the readers, which stay as long as the instance; NULL without such fds.
  */
-static inline struct dep_readers *
+static __always_inline struct dep_readers *
 dep_instance_readers(const struct dep_instance *inst)
 {
 	return DEP_HAS_CLOSED ? READ_ONCE(inst->readers) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Parts of an instance that other files keep.  All but the ring stand in the
- * instance itself, not behind pointers, which each wake-up and each wait would
- * follow.  The letters are those of the banner of instance.h.
+ * Parts of an instance that other files keep.  All but the ring and what calls
+ * do before they sleep stand in the instance itself, not behind pointers, which
+ * each wake-up and each wait would follow.  The letters are those of the banner of instance.h.
  */
 #ifndef DEVEPOLL_PARTS_H
 #define DEVEPOLL_PARTS_H

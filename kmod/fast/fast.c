@@ -489,7 +489,9 @@ static int fast_collect_again(struct dep_instance *inst,
  * @timeout_ms: how long to wait, in milliseconds; negative for ever
  * @collected: what was collected, as in fast_path.h
  *
- * Nobody can come to share the caller's table of files meanwhile.
+ * Nobody can come to share the caller's table of files meanwhile.  Who shared it
+ * when the call began may have ended: then the table is the caller's alone, as
+ * of the acquire in dep_owner_table_keeps().
  *
  * Context: process; sleeps.
  * Return: as dep_collect_wait().

@@ -81,7 +81,7 @@ bool dep_waiting_sleep(const struct dep_waiting *waiting,
 		until = min(until, ktime_add_ns(ktime_get(),
 						DEP_READER_CHECK_NS));
 	} else {
-		/* Pairs with spin_make(). */
+		/* Pairs with the exchange that puts it there. */
 		look = smp_load_acquire(&inst->look);
 		if (unlikely(look))
 			look->look(inst, look, waiter, until);

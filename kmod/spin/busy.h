@@ -38,7 +38,7 @@ bool dep_busy_poll(struct dep_instance *inst, struct dep_busy *busy,
  *
  * Return: true if it does; false if the kernel can't.
  */
-static inline bool dep_busy_is_on(const struct dep_busy *busy)
+static __always_inline bool dep_busy_is_on(const struct dep_busy *busy)
 {
 	return IS_ENABLED(CONFIG_NET_RX_BUSY_POLL) && READ_ONCE(busy->usecs);
 }

@@ -9,6 +9,7 @@
 #include <linux/limits.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include <linux/devepoll.h>
@@ -60,6 +61,7 @@ static long busy_params_set(struct dep_instance *inst, const void __user *arg)
 {
 	struct epoll_params params;
 	struct dep_spin *spin;
+	bool zero;
 
 	if (copy_from_user(&params, arg, sizeof(params)))
 		return -EFAULT;
@@ -69,9 +71,11 @@ static long busy_params_set(struct dep_instance *inst, const void __user *arg)
 	if (params.busy_poll_budget > NAPI_POLL_WEIGHT &&
 	    !capable(CAP_NET_ADMIN))
 		return -EPERM;
-	spin = spin_make(inst);
+	/* To be zeros as at first, nothing has to be there. */
+	zero = !memchr_inv(&params, 0, sizeof(params));
+	spin = zero ? spin_of(inst) : spin_make(inst);
 	if (!spin)
-		return -ENOMEM;
+		return zero ? 0 : -ENOMEM;
 	WRITE_ONCE(spin->busy.budget, params.busy_poll_budget);
 	WRITE_ONCE(spin->busy.prefer, params.prefer_busy_poll);
 	WRITE_ONCE(spin->busy.usecs, params.busy_poll_usecs);
@@ -154,7 +158,7 @@ static long spin_request(struct file *file, void __user *user, size_t size)
  * epoll's files since Linux 6.9: -EFAULT if the argument can't be read or
  * written; -EINVAL if a member that has no meaning is not 0, or a value is out
  * of range; -EPERM if more packets at once than NAPI_POLL_WEIGHT are asked for
- * without CAP_NET_ADMIN.
+ * without CAP_NET_ADMIN.  Without memory for them, a set gets none: -ENOMEM.
  */
 static long spin_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {

@@ -90,7 +90,7 @@ pass_kerneldoc() {
 
 pass_codespell() {
 	tracked | grep -v '^LICENSES/' |
-		xargs -r codespell --ignore-words-list=bu,fpr,inout,te,ba,nd,arming,cancelability,pevents
+		xargs -r codespell --ignore-words-list=bu,fpr,inout,te,ba,nd,arming,cancelability,pevents,crate
 }
 
 pass_shellcheck() {

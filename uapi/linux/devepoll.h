@@ -214,10 +214,11 @@ struct evpoll_packed {
  * ENOENT: a MOD or a DEL, and the fd is not in the interest list;
  * EPERM: the file does not support polling, or the instance is a signal
  * instance and the file is on FUSE or is a CUSE device;
- * EINVAL: op or a bit is unknown; the fd is the instance itself; EPOLLEXCLUSIVE
- * in a MOD, for an fd that is an instance, or with bits that epoll_ctl(2)
- * forbids; DEVEPOLL_TRUST without EPOLLET; DEVEPOLL_TELL_CLOSED in a MOD of an
- * fd that was added without it;
+ * EINVAL: op or a bit is unknown (DEVEPOLL_TELL_CLOSED is to a module that was
+ * built without "closed"); the fd is the instance itself; EPOLLEXCLUSIVE in a
+ * MOD, for an fd that is an instance, or with bits that epoll_ctl(2) forbids;
+ * DEVEPOLL_TRUST without EPOLLET; DEVEPOLL_TELL_CLOSED in a MOD of an fd that
+ * was added without it;
  * ELOOP: the fd is an instance of the device that would close a loop or would
  * be nested too deep; or it is an instance of in-tree epoll, whose interest
  * list the module can't see;
