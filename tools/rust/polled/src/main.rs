@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -315,6 +316,26 @@ fn a_writer_waits_for_space() -> Outcome {
     Ok(())
 }
 
+fn a_file_that_was_filled_is_not_reported() -> Outcome {
+    let mut poll = Poll::new()?;
+    let (mut near, mut far) = UnixStream::pair()?;
+    let mut size = 0;
+    near.set_nonblocking(true)?;
+    // It is ready when it is added, and not any more when this waits.
+    let fd = near.as_raw_fd();
+    poll.registry().register(&mut SourceFd(&fd), Token(1), Interest::WRITABLE)?;
+    loop {
+        match near.write(&[1; 4096]) {
+            Ok(n) => size += n,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    expect(&mut poll, SHORT, &[])?;
+    far.read_exact(&mut vec![0; size])?;
+    expect(&mut poll, LONG, &[1])
+}
+
 fn urgent_data_is_told() -> Outcome {
     let mut poll = Poll::new()?;
     let mut events = Events::with_capacity(8);
@@ -531,7 +552,7 @@ fn is_set_of(link: &str) -> Outcome {
     Ok(())
 }
 
-const TESTS: [(&str, fn() -> Outcome); 20] = [
+const TESTS: [(&str, fn() -> Outcome); 21] = [
     ("errors_come_at_once", errors_come_at_once),
     ("no_room_for_events_is_an_error", no_room_for_events_is_an_error),
     ("each_arrival_is_an_event", each_arrival_is_an_event),
@@ -544,6 +565,7 @@ const TESTS: [(&str, fn() -> Outcome); 20] = [
     ("all_of_many_are_reported", all_of_many_are_reported),
     ("an_end_is_told", an_end_is_told),
     ("a_writer_waits_for_space", a_writer_waits_for_space),
+    ("a_file_that_was_filled_is_not_reported", a_file_that_was_filled_is_not_reported),
     ("urgent_data_is_told", urgent_data_is_told),
     ("a_waker_wakes", a_waker_wakes),
     ("changes_reach_a_wait", changes_reach_a_wait),
