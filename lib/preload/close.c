@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * The functions of the C library that close fds.  The preload library replaces
- * them in order to drop the rings of instances that are being closed, and does
- * so before the kernel can give the number to another file; and in order not to
- * lose the descriptor that it keeps (keep.c).
+ * them in order to drop the rings of instances that are being closed, and those
+ * of io_uring (uring_view.c), and does so before the kernel can give the number to
+ * another file; and in order not to lose the descriptor that it keeps (keep.c).
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,9 +19,11 @@
 #include "preload/keep.h"
 #include "preload/next.h"
 #include "preload/ring.h"
+#include "preload/uring_view.h"
 
 static void note(unsigned int fd)
 {
+	devepoll_uring_view_drop(fd, fd);
 	if (preload_ring_of(fd))
 		devepoll_preload_ring_close(fd, fd);
 }
@@ -36,6 +38,7 @@ static void note_dup(int fd, int fd2)
 {
 	if (fd == fd2)
 		return;
+	devepoll_uring_view_drop(fd2, fd2);
 	if (preload_may_keep(fd2))
 		devepoll_preload_keep_move(fd2);
 	devepoll_preload_ring_renumber(fd2);
@@ -72,6 +75,7 @@ static long close_numbers(unsigned int first, unsigned int last, int flags,
 	/* With the flag it closes nothing now. */
 	if (flags & CLOSE_RANGE_CLOEXEC)
 		return range(first, last, flags);
+	devepoll_uring_view_drop(first, last);
 	devepoll_preload_ring_close(first, last);
 	kept = devepoll_preload_keep_find(first, last);
 	if (kept < 0)
@@ -168,6 +172,7 @@ void closefrom(int lowfd)
 	struct preload_next *next = &devepoll_preload_next;
 	int first = lowfd < 0 ? 0 : lowfd, kept;
 
+	devepoll_uring_view_drop(first, UINT_MAX);
 	devepoll_preload_ring_close(first, UINT_MAX);
 	kept = devepoll_preload_keep_find(first, UINT_MAX);
 	if (kept > first)

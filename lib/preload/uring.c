@@ -4,9 +4,8 @@
  * IORING_OP_EPOLL_CTL entries for instances of the device become commands of
  * the device, which do the same and complete with the same results.
  *
- * This library keeps no list of rings.  It maps a ring only while it inspects
- * the ring (uring_view.c), so the ring disappears when the program closes it,
- * under any number and in any process.
+ * A ring disappears when the program closes it, under any number and in any
+ * process: see uring_view.c.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -73,7 +72,11 @@ long devepoll_uring_setup(unsigned int entries, void *params)
 	if (preload_sets_expected() && flags & ~SETUP_FAMILIAR)
 		return -EINVAL;
 	fd = raw_call(SYS_io_uring_setup, entries, (long)p, 0, 0, 0, 0);
-	if (fd < 0 || flags & ~SETUP_FAMILIAR)
+	if (fd < 0)
+		return fd;
+	/* Had the number another ring, it was closed in another way. */
+	devepoll_uring_view_drop(fd, fd);
+	if (flags & ~SETUP_FAMILIAR)
 		return fd;
 	if (devepoll_uring_remember(fd, flags, p) ||
 	    !preload_sets_expected())
@@ -172,17 +175,14 @@ static atomic_int *look_lock(void)
 	return first;
 }
 
-/* Signals are blocked: a handler that enters a ring would wait for this. */
-static bool look_begin(uint64_t *signals)
+/* With signals blocked: a handler that enters a ring would wait for this. */
+static bool look_begin(void)
 {
 	atomic_int *lock = look_lock();
-	const uint64_t all = ~0ULL;
 	int state = LOCK_FREE;
 
 	if (!lock)
 		return false;
-	raw_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)signals,
-		 KERNEL_SIGSET_SIZE, 0, 0);
 	if (atomic_compare_exchange_strong_explicit(lock, &state, LOCK_HELD,
 						    memory_order_acquire,
 						    memory_order_relaxed))
@@ -194,15 +194,13 @@ static bool look_begin(uint64_t *signals)
 	return true;
 }
 
-static void look_end(const uint64_t *signals)
+static void look_end(void)
 {
 	atomic_int *lock = look_lock();
 
 	if (atomic_exchange_explicit(lock, LOCK_FREE, memory_order_release) ==
 	    LOCK_AWAITED)
 		raw_call(SYS_futex, (long)lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
-	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)signals, 0,
-		 KERNEL_SIGSET_SIZE, 0, 0);
 }
 
 /* Translate all pending entries, because another thread may submit ours. */
@@ -211,7 +209,6 @@ static void translate_pending(const struct view *view)
 	struct named named = { .fd = -1 };
 	struct io_uring_sqe *sqe;
 	uint32_t place, tail;
-	uint64_t signals;
 	bool any = false;
 
 	place = read_word(view, view->shape->sq.head);
@@ -222,7 +219,7 @@ static void translate_pending(const struct view *view)
 		sqe = devepoll_uring_view_entry(view, place);
 		any = sqe && is_change(sqe);
 	}
-	if (!any || !look_begin(&signals))
+	if (!any || !look_begin())
 		return;
 
 	for (place = read_word(view, view->shape->sq.head); place != tail &&
@@ -231,17 +228,23 @@ static void translate_pending(const struct view *view)
 		if (sqe && is_change(sqe))
 			translate(sqe, sqe_size(view->shape), &named);
 	}
-	look_end(&signals);
+	look_end();
 }
 
 static void look(int fd)
 {
+	const uint64_t all = ~0ULL;
 	struct view view;
+	uint64_t signals;
 
-	if (!devepoll_uring_view_open(&view, fd))
-		return;
-	translate_pending(&view);
-	devepoll_uring_view_close(&view);
+	raw_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&signals,
+		 KERNEL_SIGSET_SIZE, 0, 0);
+	if (devepoll_uring_view_open(&view, fd)) {
+		translate_pending(&view);
+		devepoll_uring_view_close(&view);
+	}
+	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0,
+		 KERNEL_SIGSET_SIZE, 0, 0);
 }
 
 /**

@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * A look at the entries of a ring of io_uring, which is mapped only meanwhile.
+ * A look at the entries of a ring of io_uring.
+ *
+ * A ring that had entries stays mapped until the program closes its number: to
+ * map it anew would take more than all else.  Each number has a slot, which it
+ * shares with others, and a slot keeps one ring.  Whoever takes the slot from
+ * KEPT_IDLE to KEPT_BUSY owns its ring; a close of the number meanwhile leaves
+ * KEPT_DROPPED, and the owner unmaps the ring.  Before a close looks at the
+ * slot, it changes the slot's count of closes.  Whoever has mapped a ring puts it
+ * into the slot only if the count, read again after the number was written there,
+ * is what it was before: so no ring is kept under a number that was closed.
+ *
+ * A mapping keeps its ring.  A child of fork(2) has neither the mappings nor the
+ * slots, so that it keeps no ring of its parent.  Therefore signals are blocked
+ * during a look: a handler might fork.
+ *
+ * If the program closes a ring in a way that the library does not see, the ring
+ * stays until its slot is needed or the process ends; its number is looked up
+ * anew once it has another ring.
  *
  * The kernel does not report the offsets in the mapping of an existing ring.
  * They are the same for all rings of one size and kind, so the library
@@ -8,6 +25,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "entry.h"
 #include "preload/guess.h"
@@ -113,6 +131,103 @@ bool devepoll_uring_remember(int fd, unsigned int flags,
 	return true;
 }
 
+enum { KEPT_NOT, KEPT_IDLE, KEPT_BUSY, KEPT_DROPPED };
+
+struct kept {
+	atomic_int state;
+	atomic_int fd;
+	atomic_uint closes;
+	struct view view;
+};
+
+#define NR_KEPT		16
+#define KEPT_SIZE	4096
+_Static_assert(NR_KEPT * sizeof(struct kept) <= KEPT_SIZE, "one page");
+
+/* In a page that the kernel zeroes in a child of fork(2); NULL if it can't. */
+static _Atomic(struct kept *)kept_page;
+
+static struct kept *kept_slots(void)
+{
+	struct kept *page = atomic_load_explicit(&kept_page,
+						 memory_order_acquire);
+	struct kept *first = NULL;
+	int err;
+
+	if (page)
+		return page;
+	page = raw_map(NULL, KEPT_SIZE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &err);
+	if (!page)
+		return NULL;
+	if (!raw_call(SYS_madvise, (long)page, KEPT_SIZE, MADV_WIPEONFORK, 0, 0,
+		      0) &&
+	    atomic_compare_exchange_strong(&kept_page, &first, page))
+		return page;
+	raw_unmap(page, KEPT_SIZE);
+	return first;
+}
+
+static bool kept_goes(struct kept *kept, int from, int to)
+{
+	return atomic_compare_exchange_strong(&kept->state, &from, to);
+}
+
+static void unmap(const struct view *view)
+{
+	raw_unmap(view->sqes, view->sqes_size);
+	raw_unmap(view->ring, view->ring_size);
+}
+
+/* The owner of a slot has done with its ring. */
+static void kept_return(struct kept *kept)
+{
+	if (kept_goes(kept, KEPT_BUSY, KEPT_IDLE))
+		return;
+	unmap(&kept->view);
+	atomic_store(&kept->state, KEPT_NOT);
+}
+
+static bool kept_drop(struct kept *kept, unsigned int first, unsigned int last)
+{
+	unsigned int fd;
+
+	atomic_fetch_add(&kept->closes, 1);
+	if (kept_goes(kept, KEPT_IDLE, KEPT_BUSY)) {
+		fd = atomic_load(&kept->fd);
+		if (fd >= first && fd <= last)
+			atomic_store(&kept->state, KEPT_DROPPED);
+		kept_return(kept);
+		return true;
+	}
+	fd = atomic_load(&kept->fd);
+	/* It may become idle again just now. */
+	return atomic_load(&kept->state) == KEPT_NOT || fd < first ||
+	       fd > last || kept_goes(kept, KEPT_BUSY, KEPT_DROPPED) ||
+	       atomic_load(&kept->state) == KEPT_DROPPED;
+}
+
+/**
+ * devepoll_uring_view_drop() - the program closes numbers
+ * @first: the first
+ * @last: the last
+ *
+ * No ring is kept under one of them when this returns.
+ */
+void devepoll_uring_view_drop(unsigned int first, unsigned int last)
+{
+	struct kept *kept = atomic_load_explicit(&kept_page,
+						 memory_order_acquire);
+	unsigned int i, nr = last - first;
+
+	if (!kept)
+		return;
+	for (i = 0; i <= nr && i < NR_KEPT; i++) {
+		while (!kept_drop(&kept[(first + i) % NR_KEPT], first, last))
+			;
+	}
+}
+
 static void *map(int fd, size_t size, uint64_t offset)
 {
 	int err;
@@ -177,6 +292,52 @@ static bool map_ring(struct view *view, int fd)
 	return false;
 }
 
+static bool is_pending(const struct view *view)
+{
+	return read_word(view, view->shape->sq.head) !=
+	       read_word(view, view->shape->sq.tail);
+}
+
+/* Take the ring that is kept under a number, if it has pending entries. */
+static bool open_kept(struct view *view, struct kept *kept, int fd)
+{
+	if (!kept_goes(kept, KEPT_IDLE, KEPT_BUSY))
+		return false;
+	if (atomic_load(&kept->fd) != fd) {
+		kept_return(kept);
+		return false;
+	}
+	if (is_pending(&kept->view)) {
+		*view = kept->view;
+		return true;
+	}
+	/* The program enters another ring, or another thread was faster. */
+	atomic_store(&kept->state, KEPT_DROPPED);
+	kept_return(kept);
+	return false;
+}
+
+/* Keep the ring, unless its number was closed meanwhile; true if it is kept. */
+static bool keep(struct view *view, unsigned int closes)
+{
+	struct kept *kept = view->kept;
+
+	if (!kept || !kept_goes(kept, KEPT_NOT, KEPT_BUSY))
+		return false;
+	if (raw_call(SYS_madvise, (long)view->ring, view->ring_size,
+		     MADV_DONTFORK, 0, 0, 0) ||
+	    raw_call(SYS_madvise, (long)view->sqes, view->sqes_size,
+		     MADV_DONTFORK, 0, 0, 0)) {
+		atomic_store(&kept->state, KEPT_NOT);
+		return false;
+	}
+	kept->view = *view;
+	atomic_store(&kept->fd, view->fd);
+	if (atomic_load(&kept->closes) != closes)
+		atomic_store(&kept->state, KEPT_DROPPED);
+	return true;
+}
+
 /**
  * devepoll_uring_view_open() - map a ring, and its entries if any are pending
  * @view: out: the ring
@@ -187,32 +348,45 @@ static bool map_ring(struct view *view, int fd)
  */
 bool devepoll_uring_view_open(struct view *view, int fd)
 {
+	struct kept *kept = kept_slots();
 	const struct shape *shape;
+	unsigned int closes = 0;
 
+	if (kept) {
+		kept += (unsigned int)fd % NR_KEPT;
+		if (open_kept(view, kept, fd))
+			return true;
+		closes = atomic_load(&kept->closes);
+	}
 	if (!map_ring(view, fd))
 		return false;
+	view->fd = fd;
+	view->kept = kept;
 	shape = view->shape;
 	/* A ring with IORING_SETUP_IOPOLL can't contain changes. */
-	if (!(shape->flags & IORING_SETUP_IOPOLL) &&
-	    read_word(view, shape->sq.head) !=
-	    read_word(view, shape->sq.tail)) {
+	if (!(shape->flags & IORING_SETUP_IOPOLL) && is_pending(view)) {
 		view->sqes_size = shape->entries * sqe_size(shape);
 		view->sqes = map(fd, view->sqes_size, IORING_OFF_SQES);
 	}
-	if (view->sqes)
+	if (view->sqes) {
+		if (!keep(view, closes))
+			view->kept = NULL;
 		return true;
+	}
 	raw_unmap(view->ring, view->ring_size);
 	return false;
 }
 
 /**
- * devepoll_uring_view_close() - unmap a ring
+ * devepoll_uring_view_close() - end a look at a ring
  * @view: from devepoll_uring_view_open()
  */
 void devepoll_uring_view_close(struct view *view)
 {
-	raw_unmap(view->sqes, view->sqes_size);
-	raw_unmap(view->ring, view->ring_size);
+	if (view->kept)
+		kept_return(view->kept);
+	else
+		unmap(view);
 }
 
 /**

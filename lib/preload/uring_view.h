@@ -23,8 +23,12 @@ struct shape {
 	uint32_t flags;
 };
 
-/* A ring during its inspection. */
+struct kept;
+
+/* A ring during its inspection; @kept has it until its number is closed. */
 struct view {
+	struct kept *kept;
+	int fd;
 	const struct shape *shape;
 	char *ring;
 	size_t ring_size;
@@ -36,6 +40,8 @@ DEVEPOLL_HIDDEN bool devepoll_uring_remember(int fd, unsigned int flags,
 					     const struct io_uring_params *p);
 DEVEPOLL_HIDDEN bool devepoll_uring_view_open(struct view *view, int fd);
 DEVEPOLL_HIDDEN void devepoll_uring_view_close(struct view *view);
+DEVEPOLL_HIDDEN void devepoll_uring_view_drop(unsigned int first,
+					      unsigned int last);
 DEVEPOLL_HIDDEN struct io_uring_sqe *
 devepoll_uring_view_entry(const struct view *view, uint32_t place);
 

@@ -208,26 +208,80 @@ TEST_F(by_ring, numbers_of_rings_are_used_again)
 	}
 }
 
-TEST_F(by_ring, ring_ends_when_the_program_closes_it)
+/* The ring gets the only reading end of a pipe; returns the writing end. */
+static int give_reading_end(struct raw_ring *r)
 {
-	struct raw_ring *r = &self->ring;
-	struct io_uring_sqe *sqe;
-	int fds[2], value;
+	struct io_uring_sqe *sqe = raw_ring_next(r);
+	static int value;
+	int fds[2];
 
-	ASSERT_EQ(0, pipe_pair(fds));
-	EXPECT_TRUE(works_by(r, self->set));
-	/* It holds the only reading end. */
-	sqe = raw_ring_next(r);
+	if (pipe_pair(fds))
+		return -1;
 	sqe->opcode = IORING_OP_READ;
 	sqe->fd = fds[0];
 	sqe->addr = (uintptr_t)&value;
 	sqe->len = sizeof(value);
 	raw_ring_push(r);
-	ASSERT_EQ(1, raw_ring_enter(r->fd, 1, 0));
-	ASSERT_EQ(0, close(fds[0]));
-	raw_ring_close(r);
+	if (raw_ring_enter(r->fd, 1, 0) != 1 || close(fds[0]))
+		return -1;
 	signal(SIGPIPE, SIG_IGN);
-	EXPECT_TRUE(await(write(fds[1], "x", 1) == -1 && errno == EPIPE));
+	return fds[1];
+}
+
+static bool has_no_reader(int fd)
+{
+	return await(write(fd, "x", 1) == -1 && errno == EPIPE);
+}
+
+TEST_F(by_ring, ring_ends_when_the_program_closes_it)
+{
+	struct raw_ring *r = &self->ring;
+	int fd;
+
+	EXPECT_TRUE(works_by(r, self->set));
+	fd = give_reading_end(r);
+	ASSERT_LE(0, fd);
+	raw_ring_close(r);
+	EXPECT_TRUE(has_no_reader(fd));
+}
+
+TEST_F(by_ring, ring_ends_though_a_child_that_closed_it_lives)
+{
+	struct raw_ring *r = &self->ring;
+	int fd, told[2];
+	pid_t child;
+	char byte;
+
+	EXPECT_TRUE(works_by(r, self->set));
+	fd = give_reading_end(r);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pipe_pair(told));
+	child = fork();
+	if (child == 0) {
+		raw_ring_close(r);
+		if (write(told[1], "t", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	ASSERT_TRUE(await(read(told[0], &byte, 1) == 1));
+	raw_ring_close(r);
+	EXPECT_TRUE(has_no_reader(fd));
+	ASSERT_EQ(0, kill(child, SIGKILL));
+	reap(child);
+}
+
+TEST_F(by_ring, ring_ends_when_its_number_names_another_file)
+{
+	struct raw_ring *r = &self->ring;
+	int fd, number = r->fd;
+
+	EXPECT_TRUE(works_by(r, self->set));
+	fd = give_reading_end(r);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(number, dup2(self->set, number));
+	/* The mapping of the program goes, too. */
+	raw_ring_close(r);
+	EXPECT_TRUE(has_no_reader(fd));
 }
 
 TEST_F(by_ring, set_works_where_a_filter_refuses_fadvise)
