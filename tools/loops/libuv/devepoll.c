@@ -98,10 +98,12 @@ void uv__devepoll_change(struct uv__devepoll *set, int op, int fd,
 	};
 }
 
-/* At once, for a file that may not be one to watch. */
+/* At once, for a file that may not be one to watch; the set may be epoll's. */
 int uv__devepoll_ctl(int set, int op, int fd, struct epoll_event *event)
 {
-	return devepoll_epoll_ctl(set, op, fd, event);
+	int ret = devepoll_epoll_ctl(set, op, fd, event);
+
+	return ret && errno == EINVAL ? epoll_ctl(set, op, fd, event) : ret;
 }
 
 /*
