@@ -44,6 +44,13 @@ static void note_dup(int fd, int fd2)
 	devepoll_preload_ring_renumber(fd2);
 }
 
+/* Once more: another thread may have entered the ring before it was closed. */
+static long noted(long ret, unsigned int first, unsigned int last)
+{
+	devepoll_uring_view_drop(first, last);
+	return ret;
+}
+
 static long closing_call(long nr, long a, long b, long c)
 {
 	return raw_call(nr, a, b, c, 0, 0, 0);
@@ -106,13 +113,13 @@ long devepoll_preload_close_call(long nr, long a, long b, long c)
 		if (is_kept(a))
 			return -EBADF;
 		note(a);
-		break;
+		return noted(closing_call(nr, a, b, c), a, a);
 	case SYS_close_range:
-		return close_numbers(a, b, c, range_by_number);
+		return noted(close_numbers(a, b, c, range_by_number), a, b);
 	case SYS_dup2:
 	case SYS_dup3:
 		note_dup(a, b);
-		break;
+		return noted(closing_call(nr, a, b, c), b, b);
 	}
 	return closing_call(nr, a, b, c);
 }
@@ -130,8 +137,9 @@ int close(int fd)
 	if (__builtin_expect(is_kept(fd), 0))
 		return syscall_result(-EBADF);
 	note(fd);
-	return next ? next(fd) :
-		      syscall_result(closing_call(SYS_close, fd, 0, 0));
+	return noted(next ? next(fd) :
+			    syscall_result(closing_call(SYS_close, fd, 0, 0)),
+		     fd, fd);
 }
 
 int dup2(int fd, int fd2)
@@ -139,8 +147,9 @@ int dup2(int fd, int fd2)
 	int (*next)(int fd, int fd2) = devepoll_preload_next.dup2;
 
 	note_dup(fd, fd2);
-	return next ? next(fd, fd2) :
-		      syscall_result(closing_call(SYS_dup2, fd, fd2, 0));
+	return noted(next ? next(fd, fd2) :
+			    syscall_result(closing_call(SYS_dup2, fd, fd2, 0)),
+		     fd2, fd2);
 }
 
 int dup3(int fd, int fd2, int flags)
@@ -148,14 +157,17 @@ int dup3(int fd, int fd2, int flags)
 	int (*next)(int fd, int fd2, int flags) = devepoll_preload_next.dup3;
 
 	note_dup(fd, fd2);
-	return next ? next(fd, fd2, flags) :
-		      syscall_result(closing_call(SYS_dup3, fd, fd2, flags));
+	return noted(next ? next(fd, fd2, flags) :
+			    syscall_result(closing_call(SYS_dup3, fd, fd2,
+							flags)),
+		     fd2, fd2);
 }
 
 int close_range(unsigned int first, unsigned int last, int flags)
 {
-	return syscall_result(close_numbers(first, last, flags,
-					    range_by_next));
+	return syscall_result(noted(close_numbers(first, last, flags,
+						  range_by_next),
+				    first, last));
 }
 
 /* A filter may refuse close_range(2). */
@@ -186,4 +198,5 @@ void closefrom(int lowfd)
 		next->closefrom(first);
 	else
 		range_by_number(first, UINT_MAX, 0);
+	devepoll_uring_view_drop(lowfd < 0 ? 0 : lowfd, UINT_MAX);
 }

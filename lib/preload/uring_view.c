@@ -2,22 +2,25 @@
 /*
  * A look at the entries of a ring of io_uring.
  *
- * A ring that had entries stays mapped until the program closes its number: to
- * map it anew would take more than all else.  Each number has a slot, which it
- * shares with others, and a slot keeps one ring.  Whoever takes the slot from
- * KEPT_IDLE to KEPT_BUSY owns its ring; a close of the number meanwhile leaves
- * KEPT_DROPPED, and the owner unmaps the ring.  Before a close looks at the
- * slot, it changes the slot's count of closes.  Whoever has mapped a ring puts it
- * into the slot only if the count, read again after the number was written there,
- * is what it was before: so no ring is kept under a number that was closed.
+ * As a rule, a ring that had entries stays mapped until the program closes its
+ * number: to map it anew would take more than all else.  Each number has a slot,
+ * which it shares with others, and a slot keeps one ring, that of the last look.
+ * Whoever takes the slot from KEPT_IDLE to KEPT_BUSY owns its ring; a close of
+ * the number meanwhile leaves KEPT_DROPPED, and the owner unmaps the ring.
+ * Before a close looks at the slot, it changes the slot's count of closes.
+ * Whoever has mapped a ring puts it into the slot only if the count, read again
+ * after the number was written there, is what it was before.  A close drops the
+ * ring before and after the system call, so that no ring is kept under a number
+ * that was closed, even if another thread enters the ring meanwhile.
  *
  * A mapping keeps its ring.  A child of fork(2) has neither the mappings nor the
  * slots, so that it keeps no ring of its parent.  Therefore signals are blocked
  * during a look: a handler might fork.
  *
  * If the program closes a ring in a way that the library does not see, the ring
- * stays until its slot is needed or the process ends; its number is looked up
- * anew once it has another ring.
+ * stays until its slot is needed or the process ends.  If its number gets another
+ * ring then, the kept one is found not to have moved since the last look, and
+ * the number is looked up anew.
  *
  * The kernel does not report the offsets in the mapping of an existing ring.
  * They are the same for all rings of one size and kind, so the library
@@ -137,6 +140,8 @@ struct kept {
 	atomic_int state;
 	atomic_int fd;
 	atomic_uint closes;
+	/* The head of the ring at the last look. */
+	uint32_t head;
 	struct view view;
 };
 
@@ -146,6 +151,8 @@ _Static_assert(NR_KEPT * sizeof(struct kept) <= KEPT_SIZE, "one page");
 
 /* In a page that the kernel zeroes in a child of fork(2); NULL if it can't. */
 static _Atomic(struct kept *)kept_page;
+/* A filter refuses madvise(2): then each look maps the ring. */
+static atomic_bool keeps_none;
 
 static struct kept *kept_slots(void)
 {
@@ -154,15 +161,16 @@ static struct kept *kept_slots(void)
 	struct kept *first = NULL;
 	int err;
 
-	if (page)
+	if (page || atomic_load(&keeps_none))
 		return page;
 	page = raw_map(NULL, KEPT_SIZE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &err);
 	if (!page)
 		return NULL;
-	if (!raw_call(SYS_madvise, (long)page, KEPT_SIZE, MADV_WIPEONFORK, 0, 0,
-		      0) &&
-	    atomic_compare_exchange_strong(&kept_page, &first, page))
+	if (raw_call(SYS_madvise, (long)page, KEPT_SIZE, MADV_WIPEONFORK, 0, 0,
+		     0))
+		atomic_store(&keeps_none, true);
+	else if (atomic_compare_exchange_strong(&kept_page, &first, page))
 		return page;
 	raw_unmap(page, KEPT_SIZE);
 	return first;
@@ -191,20 +199,23 @@ static void kept_return(struct kept *kept)
 static bool kept_drop(struct kept *kept, unsigned int first, unsigned int last)
 {
 	unsigned int fd;
+	int state;
 
 	atomic_fetch_add(&kept->closes, 1);
+	/* Whoever writes one of these numbers there from now on sees the count. */
+	fd = atomic_load(&kept->fd);
+	if (fd < first || fd > last)
+		return true;
 	if (kept_goes(kept, KEPT_IDLE, KEPT_BUSY)) {
-		fd = atomic_load(&kept->fd);
-		if (fd >= first && fd <= last)
-			atomic_store(&kept->state, KEPT_DROPPED);
+		atomic_store(&kept->state, KEPT_DROPPED);
 		kept_return(kept);
 		return true;
 	}
-	fd = atomic_load(&kept->fd);
-	/* It may become idle again just now. */
-	return atomic_load(&kept->state) == KEPT_NOT || fd < first ||
-	       fd > last || kept_goes(kept, KEPT_BUSY, KEPT_DROPPED) ||
-	       atomic_load(&kept->state) == KEPT_DROPPED;
+	if (kept_goes(kept, KEPT_BUSY, KEPT_DROPPED))
+		return true;
+	state = atomic_load(&kept->state);
+	/* Else it has become idle again just now. */
+	return state == KEPT_NOT || state == KEPT_DROPPED;
 }
 
 /**
@@ -228,12 +239,18 @@ void devepoll_uring_view_drop(unsigned int first, unsigned int last)
 	}
 }
 
+/* A child of fork(2) does not get it, unless another thread forks just now. */
 static void *map(int fd, size_t size, uint64_t offset)
 {
+	void *address;
 	int err;
 
-	return raw_map(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_POPULATE, fd, offset, &err);
+	address = raw_map(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_POPULATE, fd, offset, &err);
+	if (address && raw_call(SYS_madvise, (long)address, size, MADV_DONTFORK,
+				0, 0, 0))
+		atomic_store(&keeps_none, true);
+	return address;
 }
 
 static size_t ring_size(const struct shape *shape)
@@ -301,17 +318,18 @@ static bool is_pending(const struct view *view)
 /* Take the ring that is kept under a number, if it has pending entries. */
 static bool open_kept(struct view *view, struct kept *kept, int fd)
 {
+	uint32_t head;
+
 	if (!kept_goes(kept, KEPT_IDLE, KEPT_BUSY))
 		return false;
-	if (atomic_load(&kept->fd) != fd) {
-		kept_return(kept);
-		return false;
-	}
-	if (is_pending(&kept->view)) {
+	head = read_word(&kept->view, kept->view.shape->sq.head);
+	if (atomic_load(&kept->fd) == fd && is_pending(&kept->view) &&
+	    head != kept->head) {
+		kept->head = head;
 		*view = kept->view;
 		return true;
 	}
-	/* The program enters another ring, or another thread was faster. */
+	/* It has another number, is another ring, or the kernel took nothing. */
 	atomic_store(&kept->state, KEPT_DROPPED);
 	kept_return(kept);
 	return false;
@@ -322,16 +340,11 @@ static bool keep(struct view *view, unsigned int closes)
 {
 	struct kept *kept = view->kept;
 
-	if (!kept || !kept_goes(kept, KEPT_NOT, KEPT_BUSY))
+	if (!kept || atomic_load(&keeps_none) ||
+	    !kept_goes(kept, KEPT_NOT, KEPT_BUSY))
 		return false;
-	if (raw_call(SYS_madvise, (long)view->ring, view->ring_size,
-		     MADV_DONTFORK, 0, 0, 0) ||
-	    raw_call(SYS_madvise, (long)view->sqes, view->sqes_size,
-		     MADV_DONTFORK, 0, 0, 0)) {
-		atomic_store(&kept->state, KEPT_NOT);
-		return false;
-	}
 	kept->view = *view;
+	kept->head = read_word(view, view->shape->sq.head);
 	atomic_store(&kept->fd, view->fd);
 	if (atomic_load(&kept->closes) != closes)
 		atomic_store(&kept->state, KEPT_DROPPED);
