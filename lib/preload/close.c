@@ -2,8 +2,9 @@
 /*
  * The functions of the C library that close fds.  The preload library replaces
  * them in order to drop the rings of instances that are being closed, and those
- * of io_uring (uring_view.c), and does so before the kernel can give the number to
- * another file; and in order not to lose the descriptor that it keeps (keep.c).
+ * of io_uring (uring_view.c), and does so before the kernel can give the number
+ * to another file; and in order not to lose the descriptor that it keeps
+ * (keep.c).
  */
 #include <errno.h>
 #include <limits.h>

@@ -3,24 +3,25 @@
  * A look at the entries of a ring of io_uring.
  *
  * As a rule, a ring that had entries stays mapped until the program closes its
- * number: to map it anew would take more than all else.  Each number has a slot,
- * which it shares with others, and a slot keeps one ring, that of the last look.
- * Whoever takes the slot from KEPT_IDLE to KEPT_BUSY owns its ring; a close of
- * the number meanwhile leaves KEPT_DROPPED, and the owner unmaps the ring.
- * Before a close looks at the slot, it changes the slot's count of closes.
- * Whoever has mapped a ring puts it into the slot only if the count, read again
- * after the number was written there, is what it was before.  A close drops the
- * ring before and after the system call, so that no ring is kept under a number
- * that was closed, even if another thread enters the ring meanwhile.
+ * number: to map it anew would take more than all else.  Each number has a
+ * slot, which it shares with others, and a slot keeps one ring, that of the
+ * last look. Whoever takes the slot from KEPT_IDLE to KEPT_BUSY owns its ring;
+ * a close of the number meanwhile leaves KEPT_DROPPED, and the owner unmaps the
+ * ring. Before a close looks at the slot, it changes the slot's count of
+ * closes. Whoever has mapped a ring puts it into the slot only if the count,
+ * read again after the number was written there, is what it was before.  A
+ * close drops the ring before and after the system call, so that no ring is
+ * kept under a number that was closed, even if another thread enters the ring
+ * meanwhile.
  *
- * A mapping keeps its ring.  A child of fork(2) has neither the mappings nor the
- * slots, so that it keeps no ring of its parent.  Therefore signals are blocked
- * during a look: a handler might fork.
+ * A mapping keeps its ring.  A child of fork(2) has neither the mappings nor
+ * the slots, so that it keeps no ring of its parent.  Therefore signals are
+ * blocked during a look: a handler might fork.
  *
  * If the program closes a ring in a way that the library does not see, the ring
- * stays until its slot is needed or the process ends.  If its number gets another
- * ring then, the kept one is found not to have moved since the last look, and
- * the number is looked up anew.
+ * stays until its slot is needed or the process ends.  If its number gets
+ * another ring then, the kept one is found not to have moved since the last
+ * look, and the number is looked up anew.
  *
  * The kernel does not report the offsets in the mapping of an existing ring.
  * They are the same for all rings of one size and kind, so the library
