@@ -627,7 +627,8 @@ static inline bool dep_instance_has_ring(const struct dep_instance *inst)
  * dep_instance_readers() - who may have events of fds that report their close
  * @inst: the instance; not locked for a hint
  *
- * Return: the readers, which stay as long as the instance; NULL without such fds.
+ * Return: the readers, which stay as long as the instance; NULL without such
+ * fds.
  */
 static __always_inline struct dep_readers *
 dep_instance_readers(const struct dep_instance *inst)

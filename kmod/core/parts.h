@@ -2,7 +2,8 @@
 /*
  * Parts of an instance that other files keep.  All but the ring and what calls
  * do before they sleep stand in the instance itself, not behind pointers, which
- * each wake-up and each wait would follow.  The letters are those of the banner of instance.h.
+ * each wake-up and each wait would follow.  The letters are those of the banner
+ * of instance.h.
  */
 #ifndef DEVEPOLL_PARTS_H
 #define DEVEPOLL_PARTS_H

@@ -45,8 +45,8 @@ static __attribute__((constructor)) void keep_usecs(void)
  * devepoll_preload_spin() - make a new instance look, if that was asked for
  * @fd: the instance
  *
- * If the request fails (no memory, or a module that is older or has no interface
- * "spin"), the instance's waits sleep at once.
+ * If the request fails (no memory, or a module that is older or has no
+ * interface "spin"), the instance's waits sleep at once.
  */
 void devepoll_preload_spin(int fd)
 {

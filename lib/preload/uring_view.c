@@ -5,10 +5,10 @@
  * As a rule, a ring that had entries stays mapped until the program closes its
  * number: to map it anew would take more than all else.  Each number has a
  * slot, which it shares with others, and a slot keeps one ring, that of the
- * last look. Whoever takes the slot from KEPT_IDLE to KEPT_BUSY owns its ring;
+ * last look.  Whoever takes the slot from KEPT_IDLE to KEPT_BUSY owns its ring;
  * a close of the number meanwhile leaves KEPT_DROPPED, and the owner unmaps the
- * ring. Before a close looks at the slot, it changes the slot's count of
- * closes. Whoever has mapped a ring puts it into the slot only if the count,
+ * ring.  Before a close looks at the slot, it changes the slot's count of
+ * closes.  Whoever has mapped a ring puts it into the slot only if the count,
  * read again after the number was written there, is what it was before.  A
  * close drops the ring before and after the system call, so that no ring is
  * kept under a number that was closed, even if another thread enters the ring
@@ -224,7 +224,8 @@ static bool kept_drop(struct kept *kept, unsigned int first, unsigned int last)
  * @first: the first
  * @last: the last
  *
- * No ring is kept under one of them when this returns.
+ * No later look takes a ring that is kept under one of them.  If a look has it
+ * just now, that look unmaps it.
  */
 void devepoll_uring_view_drop(unsigned int first, unsigned int last)
 {
