@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../examples/number.h"
+#include "../pin.h"
 #include "files.h"
 #include "measure.h"
 #include "sample.h"
@@ -288,14 +289,10 @@ static void seed(void)
 static void prepare(rlim_t nfds)
 {
 	struct rlimit lim = { nfds + SPARE, nfds + SPARE };
-	cpu_set_t cpus;
 
 	if (setrlimit(RLIMIT_NOFILE, &lim))
 		err(1, "the limit of open files is too low");
-	CPU_ZERO(&cpus);
-	CPU_SET(sched_getcpu(), &cpus);
-	if (sched_setaffinity(0, sizeof(cpus), &cpus))
-		err(1, "sched_setaffinity");
+	pin(sched_getcpu());
 	if (mlockall(MCL_CURRENT))
 		err(1, "mlockall");
 	seed();

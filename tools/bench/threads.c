@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +19,7 @@
 #include <devepoll_epoll.h>
 
 #include "../clock.h"
+#include "../pin.h"
 
 #define NFDS		64	/* of each thread */
 #define LOOPS		50	/* over all fds of a thread */
@@ -53,16 +53,6 @@ struct worker {
 	pthread_t thread;
 	int cpu, fds[NFDS];
 };
-
-static void pin(int cpu)
-{
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
-	if (sched_setaffinity(0, sizeof(cpus), &cpus))
-		err(1, "sched_setaffinity");
-}
 
 static void change(const struct run *run, int op, int fd, unsigned int events)
 {

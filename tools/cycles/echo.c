@@ -12,7 +12,6 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,19 +22,10 @@
 #include <unistd.h>
 
 #include "../examples/number.h"
+#include "../pin.h"
 #include "../profile/mark.h"
 
 #define FILLING		100
-
-static void move_to(int processor)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(processor, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "sched_setaffinity");
-}
 
 /* Where the code of the preload library is, 0 if it has none. */
 static void print_run(const char *kind)
@@ -91,7 +81,7 @@ static void answer(int fd)
 {
 	int set;
 
-	move_to(0);
+	pin(0);
 	set = watch(fd);
 	while (receive_byte(set, fd))
 		send_byte(fd);
@@ -129,7 +119,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	close(ends[1]);
-	move_to(1);
+	pin(1);
 	set = watch(ends[0]);
 	run(set, ends[0], warm, false);
 	MARK(MARK_START);

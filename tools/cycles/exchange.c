@@ -12,7 +12,6 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 
 #include "../bench/backend.h"
 #include "../bench/files.h"
+#include "../pin.h"
 #include "../profile/mark.h"
 
 #define WATCHED		1000
@@ -57,16 +57,6 @@ static const struct backend *backend_of(const char *name)
 	errx(2, "there is no backend '%s'", name);
 }
 
-static void move_to(int processor)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(processor, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "sched_setaffinity");
-}
-
 static int file_of(int round)
 {
 	return round % USED * STEP;
@@ -77,7 +67,7 @@ static void produce(const struct files *files, int answer, int rounds)
 	uint64_t value;
 	int i;
 
-	move_to(PRODUCER);
+	pin(PRODUCER);
 	for (i = 0; i < WARM + rounds; i++) {
 		if (i == WARM)
 			mark_begin();
@@ -147,7 +137,7 @@ int main(int argc, char **argv)
 
 	if (rounds < 1)
 		errx(2, "usage: exchange ROUNDS BACKEND...");
-	move_to(WAITER);
+	pin(WAITER);
 	files = files_open(WATCHED);
 	if (mlockall(MCL_CURRENT))
 		err(1, "mlockall");
