@@ -14,7 +14,7 @@ enum kind {
 	KIND_LOCKED,
 	KIND_SYSCALL,
 	KIND_IRET,
-	/* Of tools/profile/mark.h, which the caller looks for */
+	/* Of tools/profile/mark.h: see insn_kind() */
 	KIND_MARK,
 };
 

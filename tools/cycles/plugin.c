@@ -23,7 +23,7 @@
 #include "../profile/api.h"
 #include "../profile/mark.h"
 #include "cache.h"
-#include "kind.h"
+#include "insn.h"
 #include "line.h"
 #include "model.h"
 #include "start.h"
@@ -36,15 +36,14 @@
 
 /* Lines that one round may touch; a power of two. */
 #define SEEN_SLOTS	0x40000
-#define MAX_BYTES	16
 
 VISIBLE int qemu_plugin_version = API_VERSION;
 
 /* An instruction of the guest, as it was translated. */
 struct insn {
 	uint64_t line;
-	uint8_t kind;
-	uint8_t mark;
+	enum kind kind;
+	int mark;
 	bool kernel;
 };
 
@@ -215,22 +214,22 @@ static void on_mark(unsigned int vcpu, void *data)
 /* Never freed: the guest may still execute what it has translated. */
 static struct insn *insn_of(const struct qemu_plugin_insn *translated)
 {
-	unsigned char bytes[MAX_BYTES];
-	size_t size = qemu_plugin_insn_size(translated);
 	uint64_t vaddr = qemu_plugin_insn_vaddr(translated);
 	struct insn *insn = malloc(sizeof(*insn));
 
 	if (!insn)
 		abort();
-	if (size > MAX_BYTES)
-		size = MAX_BYTES;
-	qemu_plugin_insn_data(translated, bytes, size);
-	insn->mark = mark_of(bytes, size);
-	insn->kind = insn->mark ? KIND_MARK : kind_of(bytes, size);
+	insn->kind = insn_kind(translated, &insn->mark);
 	insn->line = vaddr >> LINE_SHIFT | CODE_LINE;
 	insn->kernel = vaddr >> 63;
 	return insn;
 }
+
+static const struct insn_calls calls = {
+	.on_mark = on_mark,
+	.on_insn = on_insn,
+	.on_access = on_access,
+};
 
 static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
@@ -241,16 +240,7 @@ static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, i);
 		struct insn *insn = insn_of(it);
 
-		if (insn->kind == KIND_MARK) {
-			qemu_plugin_register_vcpu_insn_exec_cb(it, on_mark,
-							       CB_NO_REGS,
-							       insn);
-			continue;
-		}
-		qemu_plugin_register_vcpu_insn_exec_cb(it, on_insn, CB_NO_REGS,
-						       insn);
-		qemu_plugin_register_vcpu_mem_cb(it, on_access, CB_NO_REGS,
-						 MEM_RW, NULL);
+		insn_follow(it, insn->kind, &calls, insn);
 	}
 }
 

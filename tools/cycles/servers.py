@@ -173,7 +173,8 @@ def record(kernel):
     subprocess.run(["make", "-s", "lib"], check=True)
     build.programs()
     root = root_of_programs()
-    build.plugin("window", "window.c", "cache.c", "holder.c", "processor.c", "start.c")
+    build.plugin("window", "window.c", "cache.c", "holder.c", "insn.c", "processor.c",
+                 "start.c")
     tables = []
     for processors, connections in itertools.product(PROCESSORS, ROUNDS):
         costs = costs_of(*guest(kernel, module, root, processors, connections),

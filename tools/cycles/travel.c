@@ -21,6 +21,7 @@
 #include "../profile/api.h"
 #include "../profile/mark.h"
 #include "holder.h"
+#include "insn.h"
 #include "line.h"
 #include "processor.h"
 #include "start.h"
@@ -34,6 +35,7 @@ struct insn {
 	struct insn *next;
 	uint64_t address;
 	uint64_t travelled;
+	enum kind kind;
 	int mark;
 };
 
@@ -95,21 +97,21 @@ static void on_mark(unsigned int vcpu, void *data)
 /* Never freed: the guest may still execute what it has translated. */
 static struct insn *insn_of(const struct qemu_plugin_insn *translated)
 {
-	size_t size = qemu_plugin_insn_size(translated);
 	struct insn *insn = calloc(1, sizeof(*insn));
-	unsigned char bytes[MARK_SIZE];
 
 	if (!insn)
 		abort();
+	insn->kind = insn_kind(translated, &insn->mark);
 	insn->address = qemu_plugin_insn_vaddr(translated);
-	if (size == MARK_SIZE) {
-		qemu_plugin_insn_data(translated, bytes, size);
-		insn->mark = mark_of(bytes, size);
-	}
 	insn->next = insns;
 	insns = insn;
 	return insn;
 }
+
+static const struct insn_calls calls = {
+	.on_mark = on_mark,
+	.on_access = on_access,
+};
 
 static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
@@ -121,14 +123,7 @@ static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, i);
 		struct insn *insn = insn_of(it);
 
-		if (insn->mark)
-			qemu_plugin_register_vcpu_insn_exec_cb(it, on_mark,
-							       CB_NO_REGS,
-							       insn);
-		else
-			qemu_plugin_register_vcpu_mem_cb(it, on_access,
-							 CB_NO_REGS, MEM_RW,
-							 insn);
+		insn_follow(it, insn->kind, &calls, insn);
 	}
 }
 

@@ -60,8 +60,8 @@ class Symbols:
 def guest(kernel, module):
     """Travelled lines by way and address, and what the addresses are."""
     build.programs()
-    plugin = build.plugin("travel", "travel.c", "holder.c", "processor.c",
-                          "start.c")
+    plugin = build.plugin("travel", "travel.c", "holder.c", "insn.c",
+                          "processor.c", "start.c")
     counts = os.path.join(build.OUT, f"{kernel}-travel")
     if os.path.exists(counts):
         os.unlink(counts)

@@ -29,7 +29,7 @@
 #include "../profile/mark.h"
 #include "cache.h"
 #include "holder.h"
-#include "kind.h"
+#include "insn.h"
 #include "line.h"
 #include "model.h"
 #include "processor.h"
@@ -39,7 +39,6 @@
 
 /* Keeps lines of code apart from those of data. */
 #define CODE_LINE	(1ULL << 62)
-#define MAX_BYTES	16
 
 VISIBLE int qemu_plugin_version = API_VERSION;
 
@@ -220,17 +219,11 @@ static void on_mark(unsigned int vcpu, void *data)
 /* Never freed: the guest may still execute what it has translated. */
 static struct insn *insn_of(const struct qemu_plugin_insn *translated)
 {
-	size_t size = qemu_plugin_insn_size(translated);
 	struct insn *insn = calloc(1, sizeof(*insn));
-	unsigned char bytes[MAX_BYTES];
 
 	if (!insn)
 		abort();
-	if (size > MAX_BYTES)
-		size = MAX_BYTES;
-	qemu_plugin_insn_data(translated, bytes, size);
-	insn->mark = mark_of(bytes, size);
-	insn->kind = insn->mark ? KIND_MARK : kind_of(bytes, size);
+	insn->kind = insn_kind(translated, &insn->mark);
 	insn->address = qemu_plugin_insn_vaddr(translated);
 	insn->line = (uintptr_t)qemu_plugin_insn_haddr(translated) >>
 		     LINE_SHIFT | CODE_LINE;
@@ -238,6 +231,12 @@ static struct insn *insn_of(const struct qemu_plugin_insn *translated)
 	insns = insn;
 	return insn;
 }
+
+static const struct insn_calls calls = {
+	.on_mark = on_mark,
+	.on_insn = on_insn,
+	.on_access = on_access,
+};
 
 static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
@@ -250,16 +249,7 @@ static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, i);
 		struct insn *insn = insn_of(it);
 
-		if (insn->kind == KIND_MARK) {
-			qemu_plugin_register_vcpu_insn_exec_cb(it, on_mark,
-							       CB_NO_REGS,
-							       insn);
-			continue;
-		}
-		qemu_plugin_register_vcpu_insn_exec_cb(it, on_insn, CB_NO_REGS,
-						       insn);
-		qemu_plugin_register_vcpu_mem_cb(it, on_access, CB_NO_REGS,
-						 MEM_RW, insn);
+		insn_follow(it, insn->kind, &calls, insn);
 	}
 }
 
