@@ -12,7 +12,8 @@
  * read again after the number was written there, is what it was before.  A
  * close drops the ring before and after the system call, so that no ring is
  * kept under a number that was closed, even if another thread enters the ring
- * meanwhile.
+ * meanwhile.  tools/models/kept.pml is a model of this; all of it needs the
+ * order of memory_order_seq_cst, which is that of atomics here by default.
  *
  * A mapping keeps its ring.  A child of fork(2) has neither the mappings nor
  * the slots, so that it keeps no ring of its parent.  Therefore signals are
