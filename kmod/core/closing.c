@@ -13,13 +13,13 @@
 #include "core/ring_word.h"
 #include "core/waiter.h"
 
-/* May somebody have an event of it?  Then it is listed later. */
+/* May a reader still have an event of it?  Then it is listed later. */
 static bool closing_is_held(struct dep_instance *inst, struct dep_item *item)
 {
 	if (!dep_instance_readers(inst))
 		return false;
 	if (dep_instance_has_ring(inst)) {
-		/* Its slot was cleared before: see holds.c. */
+		/* The caller has cleared the item's slot: see holds.c. */
 		smp_mb();
 		dep_ring_sync(inst);
 	}
@@ -33,8 +33,8 @@ static bool closing_is_held(struct dep_instance *inst, struct dep_item *item)
  * The item belongs to the instance from now on.  It is charged again: a program
  * that takes no events must not make the list grow for ever.
  *
- * Return: memory that the item does not need while it waits, which may be long,
- * for dep_fdmap_free_leaf() once L is released; or NULL.
+ * Return: memory that the item does not need while it waits, perhaps for long:
+ * the caller passes it to dep_fdmap_free_leaf() without L; or NULL.
  */
 struct dep_leaf *dep_item_close(struct dep_item *item)
 {
@@ -52,7 +52,7 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 	if (closing_is_held(inst, item))
 		return leaf;
 	dep_item_list_told(item);
-	/* One file may close in thousands of sets. */
+	/* The relay wakes: one file may close in thousands of sets. */
 	dep_instance_owe(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);

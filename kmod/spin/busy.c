@@ -3,10 +3,10 @@
  * Busy polling: a call that sleeps first polls the network device that feeds
  * the set's sockets, for the time that the program has set.  Meanwhile it is a
  * waiter in the queue like any sleeper: others wake it for an event, or because
- * the set was freed, and count on it only from then on.
+ * the set was freed, and expect it to take events only from then on.
  *
- * epoll learns from each wake-up which queue of which device (which NAPI) the
- * socket is fed by.  Here a wake-up does nothing for this: a call that knows no
+ * epoll learns from each wake-up which queue of which device (NAPI instance)
+ * feeds the socket.  Here a wake-up does nothing for this: a call that knows no
  * queue looks for a socket that has one, among a few files of the set, and the
  * next call continues there.  A queue that brought nothing is forgotten.
  */
@@ -83,7 +83,7 @@ static unsigned int busy_find_queue(struct dep_instance *inst,
 				    struct dep_busy *busy)
 {
 	unsigned int fd = READ_ONCE(busy->next), queue = 0, looks;
-	/* Behind the last file it begins again, once. */
+	/* After the last file, the search begins again, once. */
 	bool again = fd;
 
 	for (looks = 0; looks < DEP_BUSY_LOOKS && !queue; looks++) {
@@ -103,7 +103,7 @@ static unsigned int busy_find_queue(struct dep_instance *inst,
 /**
  * dep_busy_poll() - poll the network device of a set
  * @inst: the instance
- * @busy: how its program wants this: see dep_busy_is_on()
+ * @busy: the set's parameters, with dep_busy_is_on()
  * @waiter: the caller, who was queued when it found nothing
  * @deadline: when the call gives up; KTIME_MAX: never
  *
@@ -121,7 +121,7 @@ bool dep_busy_poll(struct dep_instance *inst, struct dep_busy *busy,
 
 	if (!queue)
 		queue = busy_find_queue(inst, busy);
-	/* The kernel polls once before it asks whether that is over. */
+	/* napi_busy_loop() polls once before it calls busy_is_over(). */
 	if (!queue || busy_was_woken(&call))
 		return false;
 	call.until = min(deadline,

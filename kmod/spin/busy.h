@@ -13,7 +13,7 @@ struct dep_waiter;
 
 /**
  * struct dep_busy - busy polling of network devices
- * @usecs: for how long, in microseconds; 0: not at all
+ * @usecs: for how long to poll, in microseconds; 0: not at all
  * @budget: how many packets at once; 0 means BUSY_POLL_BUDGET
  * @prefer: interrupts of the device are held back meanwhile
  * @queue: the queue to poll (its NAPI id), or 0 if none is known
@@ -36,7 +36,7 @@ bool dep_busy_poll(struct dep_instance *inst, struct dep_busy *busy,
  * dep_busy_is_on() - does the program want calls to poll the device?
  * @busy: how the set's calls poll
  *
- * Return: true if it does; false if the kernel can't.
+ * Return: true if it does; false if it does not, or if the kernel can't.
  */
 static __always_inline bool dep_busy_is_on(const struct dep_busy *busy)
 {

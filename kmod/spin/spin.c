@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Looking before sleeping: a call that finds nothing stays on its processor for
- * the time that the program has set, and looks whether it is woken.  It is a
- * waiter in the queue like any sleeper.  Because it is still running, waking it
- * needs neither an interrupt of another processor nor a switch of tasks.
+ * Looking before sleeping: a call that finds nothing spins on its processor for
+ * the time that the program has set, until it is woken.  It is a waiter in the
+ * queue like any sleeper.  Because it is still running, waking it needs neither
+ * an interrupt of another processor nor a switch of tasks.
  *
- * Only a call that waits alone looks: an event goes to the one that has waited
- * longest, so who comes later would look at the events of others.  After n looks
- * in a row that timed out, the next 2^n - 1 sleeps have none; a look that is woken
- * resets n.
+ * Only a call that waits alone looks: an event wakes the one that has waited
+ * longest, so any later one would spin while the events go to others.  After n
+ * looks in a row that timed out, the next 2^n - 1 calls sleep at once; a look
+ * that a wake-up ends resets n.
  */
 #include <linux/bitops.h>
 #include <linux/sched.h>
@@ -36,7 +36,10 @@ static bool spin_is_alone(const struct dep_instance *inst)
 	return READ_ONCE(inst->nr_waiters) <= 1;
 }
 
-/* Until woken, or something else has to be done; false if @until has come. */
+/*
+ * Spins until the caller is woken, has a signal, or has to leave the processor
+ * to another task; false if @until came first.
+ */
 static bool spin_until(const struct dep_waiter *waiter, ktime_t until, u64 *ns)
 {
 	ktime_t begin = ktime_get(), now = begin;
@@ -54,7 +57,7 @@ static bool spin_until(const struct dep_waiter *waiter, ktime_t until, u64 *ns)
 	return early;
 }
 
-/* Under the bit; @over: it looked as long as it should. */
+/* Under the bit; @over: the look lasted until its time was up. */
 static void spin_account(struct dep_spin *spin, bool hit, bool over, u64 ns)
 {
 	WRITE_ONCE(spin->looks, spin->looks + 1);
@@ -69,7 +72,7 @@ static void spin_account(struct dep_spin *spin, bool hit, bool over, u64 ns)
 	}
 }
 
-/* Under the bit: does it pay now? */
+/* Under the bit: should this call look, after the misses so far? */
 static bool spin_may_pay(struct dep_spin *spin, u32 usecs)
 {
 	if (spin->seen != usecs) {
@@ -83,7 +86,7 @@ static bool spin_may_pay(struct dep_spin *spin, u32 usecs)
 	return false;
 }
 
-/* Looks without polling, for the time that DEVEPOLL_SPIN has set. */
+/* Looks without polling a device, for the time that DEVEPOLL_SPIN has set. */
 static void spin_look(const struct dep_instance *inst, struct dep_spin *spin,
 		      const struct dep_waiter *waiter, ktime_t until)
 {

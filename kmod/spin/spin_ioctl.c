@@ -20,7 +20,7 @@
 #include "epoll/request.h"
 #include "spin/spin.h"
 
-/* What a set has, or NULL. */
+/* The dep_spin of a set, or NULL. */
 static struct dep_spin *spin_of(const struct dep_instance *inst)
 {
 	/* Pairs with spin_make(). */
@@ -29,7 +29,7 @@ static struct dep_spin *spin_of(const struct dep_instance *inst)
 	return look ? container_of(look, struct dep_spin, look) : NULL;
 }
 
-/* Makes it if there is none, which fails only without memory. */
+/* The same, made if there is none; NULL only without memory. */
 static struct dep_spin *spin_make(struct dep_instance *inst)
 {
 	struct dep_spin *spin = spin_of(inst);
@@ -71,7 +71,7 @@ static long busy_params_set(struct dep_instance *inst, const void __user *arg)
 	if (params.busy_poll_budget > NAPI_POLL_WEIGHT &&
 	    !capable(CAP_NET_ADMIN))
 		return -EPERM;
-	/* To be zeros as at first, nothing has to be there. */
+	/* A set without a dep_spin has zeros already. */
 	zero = !memchr_inv(&params, 0, sizeof(params));
 	spin = zero ? spin_of(inst) : spin_make(inst);
 	if (!spin)
@@ -158,7 +158,7 @@ static long spin_request(struct file *file, void __user *user, size_t size)
  * epoll's files since Linux 6.9: -EFAULT if the argument can't be read or
  * written; -EINVAL if a member that has no meaning is not 0, or a value is out
  * of range; -EPERM if more packets at once than NAPI_POLL_WEIGHT are asked for
- * without CAP_NET_ADMIN.  Without memory for them, a set gets none: -ENOMEM.
+ * without CAP_NET_ADMIN.  Beyond epoll's: -ENOMEM without memory for them.
  */
 static long spin_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
@@ -181,7 +181,7 @@ static fmode_t spin_mode(unsigned int cmd)
 {
 	if (cmd == EPIOCSPARAMS)
 		return FMODE_WRITE;
-	/* To change something, DEVEPOLL_SPIN asks for write access itself. */
+	/* spin_set() checks for write access where it changes something. */
 	return cmd == EPIOCGPARAMS || dep_request_is(cmd, DEVEPOLL_SPIN) ?
 		       FMODE_READ : 0;
 }
