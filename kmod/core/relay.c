@@ -24,10 +24,10 @@ static bool lane_is_due_before(struct rb_node *a, const struct rb_node *b)
  * dep_relay_settle_late() - a set has left the late ones of its lane
  * @relay: the relay, locked
  * @lane: the lane
- * @now: not before this is the lane's next turn, ns
+ * @now: the lane's next turn comes no earlier than this, ns
  *
- * So a person who has many sets that are overdue has no turn before others
- * whose sets have become due meanwhile.
+ * So a person with many overdue sets has no turn before others whose sets have
+ * become due meanwhile.
  */
 void dep_relay_settle_late(struct dep_relay *relay, struct dep_lane *lane,
 			   u64 now)
@@ -46,7 +46,7 @@ void dep_relay_settle_late(struct dep_relay *relay, struct dep_lane *lane,
 }
 
 /**
- * dep_relay_add_late() - have it checked whether a set's waiters have come
+ * dep_relay_add_late() - let the timer check whether a set's waiters have come
  * @relay: the relay, locked
  * @inst: the instance, locked
  * @now: the time, ns
@@ -66,8 +66,8 @@ void dep_relay_add_late(struct dep_relay *relay, struct dep_instance *inst,
 }
 
 /**
- * dep_relay_watch() - check whether a waiter that was woken comes
- * @inst: the instance, locked; others sleep on, and it is not watched yet
+ * dep_relay_watch() - let the timer check whether a waiter that was woken comes
+ * @inst: the instance, locked; other waiters sleep, and it is not checked yet
  *
  * If the waiter gets no processor, the next one is woken.
  */
@@ -98,7 +98,7 @@ static struct dep_instance *relay_take_from(struct dep_relay *relay,
 	lockdep_assert_held(&relay->lock);
 	inst = list_first_entry(&queue->sets, struct dep_instance, in_relay);
 	list_del_init(&inst->in_relay);
-	/* All others have their turns before it. */
+	/* All other queues have their turns before this one. */
 	list_move_tail(&queue->turn, turns);
 	dep_queue_settle(queue);
 	atomic_inc(&inst->serving);
@@ -176,12 +176,12 @@ struct dep_instance *dep_relay_take_rest(struct dep_relay *relay, u64 now)
 }
 
 /**
- * dep_relay_wants_worker() - has the worker to be queued?
+ * dep_relay_wants_worker() - must the worker be queued?
  * @relay: the relay, locked
  * @now: the time, ns
  *
- * Return: true if there is work and the worker is not at it; then the caller
- * queues it.
+ * Return: true if there is work and the worker is not running or queued; then
+ * the caller queues it.
  */
 bool dep_relay_wants_worker(struct dep_relay *relay, u64 now)
 {
@@ -213,7 +213,7 @@ static void relay_unlist(struct dep_instance *inst, struct dep_relay **place,
 	if (link == &inst->in_late) {
 		dep_relay_settle_late(relay, lane, lane->late_at);
 	} else {
-		/* It was in one of the two. */
+		/* The set was in one of the two queues. */
 		dep_queue_settle(&lane->fresh);
 		dep_queue_settle(&lane->rest);
 	}

@@ -29,8 +29,8 @@
  * @fresh: R: the lanes that have sets for the interrupt, by dep_lane.fresh; only
  *	this processor adds to them
  * @rest: R: the lanes that have sets for the worker, by dep_lane.rest
- * @owing: R: lanes that have such sets, too, and wait until their persons owe
- *	less time, in the order of dep_lane.until
+ * @owing: R: lanes that have sets for the worker, too, and wait until their
+ *	persons owe less time, in the order of dep_lane.until
  * @served: R: how many sets were taken from @rest
  * @seen: R: the value of @served at @moved
  * @moved: R: while @working: when @served was last seen to change, ns
@@ -40,10 +40,10 @@
  * @timer: looks through @late and @owing, and whether the worker gets a
  *	processor
  * @last: only for the interrupt: when it last read the clock
- * @debt: the same: how much more time it has used than it may, ns
+ * @debt: only for the interrupt: the time that it has used beyond its share, ns
  * @irq: the interrupt
  * @work: the worker
- * @help: a worker of any processor, for when that one gets no time
+ * @help: a worker of any processor, for when @work gets no processor
  * @cpu: const: the processor
  */
 struct dep_relay {
@@ -119,7 +119,7 @@ static inline void dep_instance_relay(struct dep_instance *inst)
 static inline void dep_instance_wake_pollers(struct dep_instance *inst,
 					     __poll_t key)
 {
-	/* By this bit io_uring ends a loop of rings that wake each other. */
+	/* This bit lets io_uring end a loop of rings that wake each other. */
 	inst->poll_wake |= key & EPOLL_URING_WAKE;
 	dep_instance_relay(inst);
 }
@@ -132,7 +132,7 @@ static inline void dep_instance_wake_pollers(struct dep_instance *inst,
  */
 static inline void dep_relay_served(struct dep_instance *inst)
 {
-	/* Uses nothing but the address. */
+	/* Uses only the address: the set may be gone. */
 	if (atomic_dec_and_test(&inst->serving))
 		wake_up_var(&inst->serving);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The service of the relays.  The wake function can't wake pollers, which take
- * locks of their own when they are woken; the processor on which the event has
- * happened does so a moment later.  relay.c has the queues.  Read the banner of
- * instance.h first.
+ * locks of their own when they are woken; so the processor on which the event
+ * happened wakes them a moment later.  relay.c has the queues.  Read the banner
+ * of instance.h first.
  *
  * One event may be for thousands of sets, with hundreds of epoll sets around
  * each.  So there is one queue for each processor, not one for each set: an
@@ -14,13 +14,13 @@
  * a real-time task has it, another worker helps out on any processor, for a
  * small part of the time.
  *
- * Sets are in lanes, one of each person, which are served in turn: so no set
- * waits behind all the sets of another user.  Sets in sets multiply what one
- * event costs here, so each person owes the time that was taken for them, and
- * waits while they owe too much (lane.h).
+ * Each person has a lane of sets, and the lanes are served in turn: so no set
+ * waits behind all the sets of another user.  Nested sets multiply what one
+ * event costs here, so each person owes the time that their sets took, and the
+ * sets wait while that is too much (lane.h).
  *
  * The timer of a relay checks whether waiters that were woken have come,
- * whether those who owed time have waited long enough, and whether the worker
+ * whether persons who owed time have waited long enough, and whether the worker
  * gets a processor.
  */
 #include <linux/sched.h>
@@ -81,7 +81,7 @@ static struct dep_instance *late_take(struct dep_relay *relay, u64 now)
 	return inst;
 }
 
-/* Lets those go on who have waited because they owed time. */
+/* Lets the lanes go on whose persons have waited long enough for their debt. */
 static void late_end_pauses(struct dep_relay *relay, u64 now)
 {
 	struct dep_lane *lane, *next;
@@ -95,8 +95,8 @@ static void late_end_pauses(struct dep_relay *relay, u64 now)
 }
 
 /*
- * Is there work that the worker has not begun though it had time enough?  True
- * only once for each such period.
+ * Has the worker taken no set for DEP_LATE_NS, though there are some?  True
+ * only once in each such time.
  */
 static bool late_needs_help(struct dep_relay *relay, u64 now)
 {
@@ -167,7 +167,7 @@ enum hrtimer_restart dep_late_tick(struct hrtimer *timer)
 		queue_work(dep_relay_helpers, &relay->help);
 	if (next == U64_MAX)
 		return HRTIMER_NORESTART;
-	/* Enough for one interrupt: the rest is checked a bit later. */
+	/* One interrupt does no more: the rest is checked a bit later. */
 	next = max(next, now + DEP_LATE_PAUSE_NS);
 	hrtimer_set_expires(timer, ns_to_ktime(next));
 	return HRTIMER_RESTART;
@@ -213,7 +213,7 @@ static void relay_put_off(struct dep_relay *relay, struct dep_instance *inst)
 	spin_unlock_irqrestore(&relay->lock, flags);
 }
 
-/* Wakes DEP_WAKE_BATCH io_uring commands at most.  False if there are more. */
+/* Wakes at most DEP_WAKE_BATCH io_uring commands; false if there are more. */
 static bool relay_wake_commands(struct dep_instance *inst, unsigned long *flags)
 {
 	unsigned int left = DEP_WAKE_BATCH;
@@ -236,7 +236,8 @@ static bool relay_wake_commands(struct dep_instance *inst, unsigned long *flags)
 /*
  * io_uring and AIO take a key for the answer, so name one only if there is an
  * event, and not if a file has to be polled first.  As epoll does, name EPOLLIN
- * alone, unless somebody waits for EPOLLRDNORM without it: then all ask.
+ * alone, unless a poller wants EPOLLRDNORM without EPOLLIN: then name both with
+ * @wake, and otherwise nothing, so that all pollers poll the set.
  */
 static void relay_wake_pollers(struct dep_instance *inst, __poll_t wake)
 {
@@ -262,7 +263,7 @@ static void relay_serve(struct dep_instance *inst)
 
 	spin_lock_irqsave(&inst->lock, flags);
 	if (inst->owed) {
-		/* Before: listing may find a slot set that was given back. */
+		/* First: listing may find a free slot set, and set this. */
 		inst->owed = false;
 		if (dep_instance_readers(inst))
 			dep_readers_list_freed(inst);
@@ -306,7 +307,7 @@ static bool instance_has_pollers(struct dep_instance *inst, u32 most)
 /* May an interrupt serve this set, even if its time is used up? */
 static bool relay_may_serve(struct dep_instance *inst, bool time)
 {
-	/* io_uring commands are asleep, so they can't see that it is late. */
+	/* A command sleeps: no program can see that it is woken late. */
 	if (!time && !list_empty(&inst->woken))
 		return false;
 	return !READ_ONCE(inst->polled) ||
@@ -315,10 +316,10 @@ static bool relay_may_serve(struct dep_instance *inst, bool time)
 }
 
 /*
- * What an interrupt has used since it looked last; a set counts as @most at
- * most.  If the clock of the processor is not stable, it stands still when the
- * tick is overdue, as it may be after a walk over thousands of items; then a
- * set counts as DEP_RELAY_SET_NS.
+ * What an interrupt has used since it last read the clock; at most @most counts
+ * for a set.  If the clock of the processor is not stable, it stands still when
+ * the tick is overdue, as it may be after a walk over thousands of items; then
+ * a set counts as DEP_RELAY_SET_NS.
  */
 static u64 relay_spent(struct dep_relay *relay, u64 most)
 {
