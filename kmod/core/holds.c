@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Readers: who may still hold an event of an fd that was closed.
+ * Readers: the threads that may still have an event of a closed fd in use.
  *
- * DEVEPOLL_CLOSED means that nobody has an earlier event of the fd any more.
+ * DEVEPOLL_CLOSED means that no thread has an earlier event of the fd in use.
  * Another thread may have taken one just before the close, and be anywhere
  * between its return from the kernel and its last use of the object.  So the
  * set remembers who took what, and holds the last event back.
  *
  * A reader is a thread that has taken an event of an fd that reports its close
  * (DEP_MODE_HELD).  It is out until it waits for this set again, by whatever
- * call, steps back by a request, executes another program, or ends.  What a
- * program takes out of a ring nobody sees; there, each slot set is a reader.
- * It is out from when the kernel finds that it was taken until the program has
- * given it back, or its owner sleeps (DEVEPOLL_WAIT_SPARE).
+ * call, steps back by a request, executes another program, or ends.  The kernel
+ * does not see what a program takes out of a ring; there, each slot set is a
+ * reader.  It is out from when the kernel finds that it was taken until the
+ * program has given it back, or its owner sleeps (DEVEPOLL_WAIT_SPARE).
  *
  * Each hand-out has a number from the set's clock, and a reader has the number
  * of its hand-out.  Each item has a span, from the least to the largest number
- * of those that got its events (struct dep_told).  So the readers that may hold
- * an event of an item are those whose number is in its span; others may be
- * there, too, which does no harm beyond a delay.  A reader that never comes
- * back thus holds back the items whose span includes it: those that it has
- * taken, and some that were in use when it took them.  Nothing that was added
- * later is among them.
+ * of the hand-outs that had its events (struct dep_told).  So each reader that
+ * may hold an event of an item has a number in the item's span; other readers
+ * may have one there, too, which only costs a delay.  A reader that never comes
+ * back thus holds back the items whose span includes its number: those that it
+ * has taken, and some that were in use when it took them.  Nothing that was
+ * added later is among them.
  *
- * A closed item that is met by a pass waits in the list of one reader of its
- * span.  When that one comes back, the item returns to the ready list, and the
- * next pass that meets it looks for another reader of its span.  No span of a
- * closed item grows and numbers only rise, so it meets each reader once.
+ * When a pass meets a closed item, the item waits in the list of one reader of
+ * its span.  When that reader comes back, the item returns to the ready list,
+ * and the next pass that meets it looks for another reader of its span.  The
+ * span of a closed item does not grow and numbers only rise, so the item waits
+ * for each reader once.
  *
  * The order: a pass gives its items their numbers, and makes its caller a
  * reader, before it lets go of M; and only a pass hands a last event out, so it
@@ -35,11 +36,11 @@
  * may meet it: its caller gets both, the last event behind the other.
  *
  * With a ring: dep_item_close() first looks at the word, after the slot of the
- * item was cleared (barrier: smp_mb()).  Either the set was taken, and is out
- * from then on; or who takes it later finds the slot cleared.
+ * item was cleared (barrier: smp_mb()).  Either the slot set was taken before,
+ * and is out; or whoever takes it later finds the slot cleared.
  *
- * A set without such fds has no readers, and its waits test nothing
- * for their sake: dep_instance.plain takes the place of .settled there.
+ * A set without such fds has no readers, and its waits have no test for them:
+ * dep_instance.plain takes the place of .settled there.
  *
  * tools/models/reader.pml is the model of this, and giveback.pml of slot sets.
  */
@@ -61,7 +62,7 @@ static bool hold_is_earlier(struct rb_node *node, const struct rb_node *than)
 	       rb_entry(than, struct dep_hold, node)->clock;
 }
 
-/* From here on its events may be in use. */
+/* From now on, the events of @hold may be in use. */
 static void hold_begin(struct dep_readers *readers, struct dep_hold *hold,
 		       u64 clock)
 {
@@ -164,7 +165,7 @@ int dep_reader_provide(struct dep_instance *inst)
 	struct dep_readers *readers = inst->readers;
 
 	lockdep_assert_held(&inst->mtx);
-	/* Only a call that holds M takes it from there. */
+	/* Only a call that holds M takes the idle one. */
 	if (readers->spare || READ_ONCE(readers->idle))
 		return 0;
 	readers->spare = kmalloc(sizeof(*readers->spare), GFP_KERNEL_ACCOUNT);
@@ -302,7 +303,7 @@ bool dep_reader_comes_back(struct dep_instance *inst)
 			WRITE_ONCE(readers->idle, reader);
 		}
 	}
-	/* So that those of ended threads don't become more and more. */
+	/* One each time, so that readers that have ended can't pile up. */
 	listed |= dep_readers_look(readers, 1, &ended);
 	spin_unlock_irq(&inst->lock);
 	dep_readers_free_ended(&ended);
@@ -357,7 +358,7 @@ void dep_reader_switch(struct dep_instance *inst, u32 from, u32 to)
 
 	lockdep_assert_held(&inst->lock);
 	to = array_index_nospec(to, inst->ring->nr_sets);
-	/* If it is out already, it was taken twice, and unseen in between. */
+	/* If @from is out already, the kernel missed that it was given back. */
 	readers_free_set(readers, &readers->sets[from]);
 	if (readers->posted)
 		hold_begin(readers, &readers->sets[from], readers->filling);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who may still have an event of an fd that was closed: see holds.c. */
+/* The readers that may still have an event of a closed fd: see holds.c. */
 #ifndef DEVEPOLL_HOLDS_H
 #define DEVEPOLL_HOLDS_H
 

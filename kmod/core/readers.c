@@ -31,7 +31,7 @@ static bool reader_has_ended(const struct dep_reader *reader)
 	return ended;
 }
 
-/* Lists what nothing held by @hold keeps back any more. */
+/* Lists closed items that no longer wait for the reader that held them. */
 static bool readers_list(struct dep_instance *inst, struct list_head *held,
 			 u32 *nr)
 {
@@ -76,7 +76,7 @@ static void reader_free(struct dep_reader *reader)
 /**
  * dep_readers_look() - look for threads that have ended
  * @readers: the readers of an instance that is locked
- * @left: how many threads to look at, those first that were not for longest
+ * @left: how many threads to look at, the least recently checked ones first
  * @ended: out: those that have ended, for dep_readers_free_ended()
  *
  * Return: true if closed items came to the ready list.
@@ -115,8 +115,8 @@ void dep_readers_free_ended(struct list_head *ended)
 }
 
 /*
- * While something is held back, it is checked whether readers have ended: the
- * less often, the longer this takes, and as long as the set is open.
+ * Checks whether readers have ended, while they hold something back and the set
+ * is open: the less often, the longer this takes.
  */
 static void readers_check(struct work_struct *work)
 {
@@ -126,7 +126,7 @@ static void readers_check(struct work_struct *work)
 	LIST_HEAD(ended);
 
 	spin_lock_irq(&inst->lock);
-	/* A consumer that never sleeps has to show what it has given back. */
+	/* Makes a consumer that never sleeps show what it has given back. */
 	if (readers->nr_held && readers->sets)
 		inst->sink->listed(inst);
 	if (dep_readers_look(readers, DEP_READERS_LOOKED, &ended))
@@ -281,7 +281,7 @@ void dep_readers_free(struct dep_instance *inst)
 }
 
 /**
- * dep_readers_list_freed() - list what slot sets have held back
+ * dep_readers_list_freed() - list items that slot sets no longer hold back
  * @inst: the instance, locked, with readers; nobody is taking items off its
  *	ready list
  *
@@ -294,7 +294,7 @@ void dep_readers_list_freed(struct dep_instance *inst)
 	readers_list(inst, &readers->freed, &readers->nr_freed);
 }
 
-/* What of the readers is shown at once, as long as L is held. */
+/* What is shown of a reader; copied while L is held. */
 struct reader_line {
 	pid_t pid;
 	u32 nr_held;

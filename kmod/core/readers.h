@@ -49,11 +49,12 @@ struct dep_reader {
  * @clock: L: number of the last hand-out
  * @out: L: all that is held, by dep_hold.clock
  * @threads: L: the threads among them, by dep_reader.pid
- * @all: L: these threads; who ended is looked for at the head
+ * @all: L: these threads; checks for ended ones begin at the head
  * @nr: L: how many threads
  * @nr_held: L: how many closed items are held back
  * @spare: M: a reader for the next thread that takes events, or NULL
- * @idle: L (taken under M+L): the same, of a thread that has come back
+ * @idle: L (taken under M+L): one of a thread that has come back, to be used
+ *	again, or NULL
  * @taker: M+L: the reader of the call that has a pass now, if it is out; else
  *	NULL
  * @taking: M+L: the clock of what that call takes; 0 without such a call
@@ -61,7 +62,7 @@ struct dep_reader {
  * @sets: L, once they are there const: what the slot sets of the ring hold,
  *	or NULL
  * @filling: L: the clock of what the slot set being filled gets
- * @posted: L: it got an event that counts
+ * @posted: L: that slot set got an event that counts
  * @freed: L: closed items that a slot set held back, and nothing does now;
  *	for the relay, which lists them
  * @nr_freed: L: how many
