@@ -29,8 +29,8 @@
 #include "set/ready.h"
 
 /*
- * Need L not be locked again?  See fast_is_done().  If nothing is found,
- * fast_take_next() or a pass wakes whoever has to take what is left.
+ * Is there nothing to do under L any more?  See fast_is_done().  If nothing is
+ * found, fast_take_next() or a pass wakes whoever has to take what is left.
  */
 static __always_inline bool fast_one_is_done(const struct dep_instance *inst,
 					     const struct fast_one *one)
@@ -40,9 +40,9 @@ static __always_inline bool fast_one_is_done(const struct dep_instance *inst,
 }
 
 /*
- * What a call returns that met memory which was not there: a pass goes on.  M
- * is held, and @done, which the caller's table keeps, was handed out.  What was
- * put back has no number, so the passes that began before may not go on.
+ * What taking events returns if memory is not there: a pass goes on.  M is
+ * held.  @done, which the caller's table keeps, was handed out.  An item that
+ * was put back has no number, so the passes that began before may not go on.
  */
 static noinline u64 fast_fault(struct dep_instance *inst, struct dep_item *done,
 			       u32 nr)
@@ -73,8 +73,8 @@ static __always_inline u64 fast_one_end(struct dep_instance *inst,
 }
 
 /*
- * As fast_run(), but for the first item, without what that does not need.
- * Called with the instance locked, and unlocks it.
+ * As fast_run(), but for the first item alone.  Called with the instance
+ * locked, and unlocks it.
  */
 static __always_inline u64 fast_take_one(struct dep_instance *inst,
 					 struct epoll_event __user *to,
@@ -94,8 +94,8 @@ static __always_inline u64 fast_take_one(struct dep_instance *inst,
 }
 
 /*
- * As fast_take_one(), but for the only two items on the list.  One that was
- * ready for its level is often over, and still there, when the next one comes.
+ * As fast_take_one(), but for the only two items on the list.  When an event
+ * comes, the list often still has a level-triggered item whose level is over.
  */
 static __always_inline u64 fast_take_two(struct dep_instance *inst,
 					 struct epoll_event __user *to,
@@ -119,7 +119,7 @@ static __always_inline u64 fast_take_two(struct dep_instance *inst,
 	fast_one_poll(&one, &table);
 	fast_one_poll(&two, &table);
 	fast_one_send(&one, to);
-	/* If the memory of the first is not there, neither is that of this. */
+	/* If there is no memory for the first, there is none for this. */
 	fast_one_send(&two, to + fast_one_counts(&one));
 	if (!fast_one_is_done(inst, &one) || !fast_one_is_done(inst, &two)) {
 		spin_lock_irq(&inst->lock);
@@ -177,7 +177,8 @@ static __always_inline u64 fast_take_first(struct dep_instance *inst,
 
 /*
  * The first item was not ready: goes on until one is.  M is held.  Processes
- * that share a set take one event each, and so meet what others have served.
+ * that share a set take one event each, and so meet items whose events others
+ * have dealt with.
  */
 static noinline u64 fast_take_next(struct dep_instance *inst,
 				   struct epoll_event __user *to)
@@ -379,7 +380,7 @@ static __always_inline void fast_settle_all(struct fast_wait *fast)
 		fast_settle(fast->inst, ask->item);
 }
 
-/* Can this call take more, in this way? */
+/* Can the fast path take more in this call? */
 static __always_inline bool fast_goes_on(const struct fast_wait *fast)
 {
 	return fast->flags == FAST_MORE && fast->to != fast->to_end &&

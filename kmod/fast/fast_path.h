@@ -31,15 +31,15 @@
 #include "set/waiting.h"
 
 /*
- * What taking events returns: how many; that there may be more for a pass; that
- * memory was not there; and, above, the number of the pass.
+ * What taking events returns: how many; that memory was not there; that there
+ * may be more for a pass; and, in the upper half, the number of the pass.
  */
 #define FAST_NR		((1U << 30) - 1)
 #define FAST_FAULT	BIT(30)
 #define FAST_REST	BIT(31)
 #define FAST_PASS	32
 
-/* Do one item or two wait, or is there room for one event only?  A guess. */
+/* Are one item or two ready, or is there room for one event only?  A guess. */
 static __always_inline bool fast_expects_one(const struct dep_instance *inst,
 					     u32 max)
 {
@@ -75,9 +75,9 @@ static __always_inline bool fast_begin(struct dep_instance *inst,
 }
 
 /*
- * Counts the events of @collected, and drops M; L was dropped.  What was left by
- * dep_last_leave() is released with nothing held: by a worker if a pass goes on,
- * which must not wait for that, since it wakes others for what is left.
+ * Counts the events of @collected, and drops M; L was dropped.  Releases, with
+ * nothing held, the file that dep_last_leave() has left.  If a pass goes on, a
+ * worker does so: the pass wakes others for what is left, and must not wait.
  */
 static __always_inline void fast_end(struct dep_instance *inst, u64 collected)
 {
@@ -105,7 +105,7 @@ static __always_inline void fast_wake(struct dep_instance *inst)
 		dep_instance_wake(inst);
 }
 
-/* What taking events returns of a call that does not end with them. */
+/* What taking events returns if a pass has to go on. */
 static __always_inline u64 fast_leave(u32 number, u32 flags, u32 nr)
 {
 	return (u64)number << FAST_PASS | FAST_REST | flags | nr;
@@ -135,7 +135,7 @@ static __always_inline bool fast_ends(struct dep_instance *inst,
 	return !nr && !timeout_ms;
 }
 
-/* The rest of a dep_results.collect, of a call that has slept. */
+/* Ends a dep_results.collect of a call that has slept. */
 static __always_inline int fast_go_on(struct dep_instance *inst,
 				      struct dep_results *results,
 				      u64 collected)
@@ -178,7 +178,7 @@ static __always_inline bool fast_is_ordinary(const struct dep_item *item,
 	return likely(!(item->mode & FAST_ODD)) && dep_owner_knows(item, table);
 }
 
-/* Off the list: a wake-up from now on puts it back. */
+/* Takes it off the list: a wake-up from now on puts it back. */
 static __always_inline void fast_take_item(struct dep_item *item)
 {
 	item->ready.next = &item->ready;
@@ -212,8 +212,9 @@ static __always_inline u32 fast_poll_item(const struct dep_item *item,
 }
 
 /*
- * Is an item whose event was written done with?  So is an edge that is not
- * one-shot: since these are the two upper bits, one comparison finds out.
+ * Is nothing left to do for an item whose event was written?  That is so for an
+ * edge that is not one-shot: these are the two upper bits, so one comparison
+ * finds out.
  */
 static __always_inline bool fast_is_settled(const struct dep_item *item)
 {
@@ -222,8 +223,8 @@ static __always_inline bool fast_is_settled(const struct dep_item *item)
 }
 
 /*
- * Settles one that is not: disables it, or puts it back on the list.  It is in
- * the set, and its instance is locked.
+ * Settles an item that is not: disables it, or puts it back on the list.  The
+ * item is in the set, and its instance is locked.
  */
 static __always_inline void fast_settle(struct dep_instance *inst,
 					struct dep_item *item)
@@ -315,7 +316,7 @@ static __always_inline void fast_one_send(struct fast_one *one,
 	one->settled = unlikely(!one->sent) || one->last;
 }
 
-/* Puts it back if it was not sent: the last one first. */
+/* Puts it back if it was not sent; of two, call this for the last one first. */
 static __always_inline void fast_one_return(const struct fast_one *one)
 {
 	if (unlikely(!one->sent))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The fast path of epoll_wait(2) where threads share the table of files.  Each
- * item is taken, polled and written before the next one: a file on which we
- * have a reference does not end when another thread closes it, and one that
- * sleeps in ->poll() must not keep others from it.  Read fast.c first.
+ * item is taken, polled and written before the next one.  For our reference
+ * keeps open a file that another thread closes, and a ->poll() that sleeps must
+ * delay the release of no file but its own.  Read fast.c first.
  */
 #include <linux/fs.h>
 #include <linux/poll.h>
@@ -23,7 +23,7 @@
 #include "set/owner.h"
 #include "set/results.h"
 
-/* Flags of a thread that others wait for, or that may be killed. */
+/* Flags of a thread that should yield, or that may have been killed. */
 #define SHARED_STOPS	(_TIF_NEED_RESCHED | _TIF_SIGPENDING)
 
 /* Lets others run.  Returns false if the task is being killed. */
@@ -100,7 +100,7 @@ static __always_inline u64 shared_run(struct dep_instance *inst,
 		file = item->file;
 		item->pass = number;
 		fast_take_first_item(inst, item);
-		/* It keeps the item, too; without any, the item soon ends. */
+		/* This keeps the item, too; if it fails, the item soon ends. */
 		if (unlikely(!dep_file_get(file)))
 			continue;
 		spin_unlock_irq(&inst->lock);
