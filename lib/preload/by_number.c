@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * syscall() of the preload library: which calls by number are made elsewhere.
+ * syscall() of the preload library: the calls by number that it replaces.
  */
 #include <stdarg.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include "preload/uring.h"
 
 /*
- * A call of epoll, of io_uring, which can make calls of epoll, or one that may
- * close an instance.
+ * A call of epoll; of io_uring, by which a program can change an instance; or
+ * one that may close an instance.
  */
 static long epoll_call(long nr, long a, long b, long c, long d, long e, long f)
 {

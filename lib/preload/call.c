@@ -5,11 +5,11 @@
  * This library keeps no list of its instances, except of those with a ring
  * (ring.c), so fork, exec, dup and close need no care.  Instead, a guess by fd
  * number (guess.h) decides whether a call tries the device or epoll first.  A
- * file that is not the device fails this call without any effect, and epoll
- * fails its calls for the device in the same way.  If there is no guess, the
- * library asks what the file is.  The system calls bypass the C library, so
- * they work before any constructor has run, and whatever lock the caller holds;
- * but for what the C library does in a way of its own (next.h).
+ * request of the device to another file fails without any effect, and so does a
+ * call of epoll for the device.  If there is no guess, the library asks what
+ * the file is.  The system calls bypass the C library, so they work before any
+ * constructor has run, and whatever lock the caller holds.  The exceptions are
+ * those that the C library makes in a way of its own (next.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -247,7 +247,7 @@ int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 	ret = entry_ctl_fast(epfd, op, fd, event);
 	if (__builtin_expect(ret >= 0, 1))
 		return ret;
-	/* Only a set says these; some programs add what may be there. */
+	/* Only a set returns these; some programs add what may be there. */
 	if (ret == -EEXIST || ret == -ENOENT)
 		return ctl_refused(-ret);
 	return ctl_failed(ret, epfd, op, fd, event);

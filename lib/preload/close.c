@@ -45,7 +45,10 @@ static void note_dup(int fd, int fd2)
 	devepoll_preload_ring_renumber(fd2);
 }
 
-/* Once more: another thread may have entered the ring before it was closed. */
+/*
+ * After the close: drops the ring once more, as another thread may have entered
+ * it before.
+ */
 static long noted(long ret, unsigned int first, unsigned int last)
 {
 	devepoll_uring_view_drop(first, last);
@@ -126,8 +129,8 @@ long devepoll_preload_close_call(long nr, long a, long b, long c)
 }
 
 /*
- * What follows holds the ring while it notes what is closed, so it must not be
- * canceled there.  Then close() can be, as the C library has it: since glibc
+ * These functions hold the ring while they note what is closed, and must not be
+ * canceled there.  After that, close() can be, as in the C library: since glibc
  * 2.41, a close that took effect always returns.
  */
 
@@ -192,7 +195,7 @@ void closefrom(int lowfd)
 		close_each(first, kept - 1);
 	if (kept >= 0)
 		first = kept + 1;
-	/* It has other ways, too, if a filter refuses the system call. */
+	/* The C library has other ways, too, if a filter refuses the call. */
 	if (!next->closefrom)
 		devepoll_preload_find_next();
 	if (next->closefrom)

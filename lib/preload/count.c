@@ -86,8 +86,8 @@ static bool is_told(int fd, const struct told *told)
 }
 
 /*
- * Opens the file of the report, and no other: that could break a lease, or stop
- * a program from being run.
+ * Opens the file of the report, and no other: to open another one could break a
+ * lease, or stop a program from being run.
  */
 static int open_told(const struct told *told)
 {
@@ -100,13 +100,13 @@ static int open_told(const struct told *told)
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
 	fd = right ? open_path(name, TOLD_FLAGS) : -ESTALE;
 	raw_call(SYS_close, path, 0, 0, 0, 0, 0);
-	/* Only one fd is left below the limit: the name is right for now. */
+	/* Only one fd is left below the limit: the name was right just now. */
 	if (fd == -EMFILE)
 		fd = open_path(told->name, TOLD_FLAGS);
 	return fd;
 }
 
-/* A mapping of memory that nobody can take away; NULL if it is not that. */
+/* Maps the memory of the report; NULL if it is not sealed, or another one. */
 static struct report *map_told(int fd, const struct told *told)
 {
 	long seals = raw_call(SYS_fcntl, fd, F_GET_SEALS, 0, 0, 0, 0);
@@ -124,7 +124,7 @@ static struct report *map_told(int fd, const struct told *told)
 	return map;
 }
 
-/* Not one that was counted before its execve(2). */
+/* Notes a process; false if it was counted before its execve(2). */
 static bool is_new(uint32_t pid)
 {
 	uint_least32_t known;

@@ -28,7 +28,7 @@ static long open_device(int flags, const char **node)
  * @nr: the number of the system call
  * @arg: its argument
  *
- * Epoll is asked by the same call: a filter may know only that.
+ * Without the device, epoll gets the same call: a filter may allow only that.
  *
  * Return: as the call, with a negative errno, or an error of open(2).
  */

@@ -92,8 +92,8 @@ int devepoll_preload_keep_find(unsigned int first, unsigned int last)
  * devepoll_preload_keep_move() - leave a number to the program
  * @fd: the number, which the program is about to replace
  *
- * In a child of vfork(2), which has descriptors of its own, but no memory, the
- * descriptor does not move: it is lost to the child.
+ * A child of vfork(2) has descriptors of its own, but its parent's memory.
+ * There the descriptor does not move: the child loses it.
  */
 void devepoll_preload_keep_move(int fd)
 {
@@ -127,8 +127,8 @@ static long request_new(int fd, long flags)
  * @flags: O_CLOEXEC, ENTRY_AS_EPOLL, both or 0
  * @err: the error of the path
  *
- * Only a path that leads nowhere is replaced: a node that is there and can't be
- * opened is what somebody has decided, by its mode or by its number.
+ * This is only for a path that leads nowhere: if a node is there and can't be
+ * opened, an administrator has decided so, by its mode or by its number.
  *
  * Return: the fd, or an error: that of the path, unless the request has one of
  * its own.
@@ -145,7 +145,7 @@ long devepoll_preload_keep_create(int flags, long err)
 		fd = devepoll_preload_keep_find(0, INT_MAX);
 		ret = fd < 0 ? err : request_new(fd, flags | O_RDWR);
 	} while (ret < 0 && fd >= 0 && fd != kept_number());
-	/* The module is older than the request. */
+	/* These two: the module is older than the request. */
 	return ret == -ENOTTY || ret == -EINVAL ? err : ret;
 }
 
@@ -156,9 +156,9 @@ static void become_keeper(void)
 }
 
 /*
- * A set that nothing can be added to, because it is open for reading alone: what
- * it is charged with would be its opener's, who may have more rights than the
- * program has later.
+ * Keeps a set that is open for reading alone, so that nothing can be added: it
+ * would be charged to the opener, who may have more rights than the program has
+ * later.
  */
 static __attribute__((constructor)) void keep(void)
 {

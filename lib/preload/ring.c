@@ -50,15 +50,15 @@
  * The kernel does not let a child of fork(2) inherit the mappings, and it wipes
  * the table.  A signal handler may have called fork(2) in a wait that reads
  * them, so the child maps zeros there: in the holes that the rings of its
- * parent have left, and in no other place.  For a parent that was itself made
+ * parent have left, and in no other place.  A parent that was itself made
  * without the handlers of pthread_atfork() (by _Fork(), or clone(2)) has an
  * empty table, and may have mapped what it likes in the holes that it began
  * with.
  *
- * A child of vfork(2), or of clone(2) with CLONE_VM, shares both with its
- * parent, but not the fds that it closes.  If it gives the number of a ring to
- * something else, the ring is dropped: a wait can't tell in which process it
- * is.
+ * A child of vfork(2), or of clone(2) with CLONE_VM, shares mappings and table
+ * with its parent, but not the fds that it closes.  If the child gives the
+ * number of a ring to something else, the ring is dropped: a wait can't tell in
+ * which process it is.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -68,7 +68,7 @@
 #include "preload/ring.h"
 #include "preload/settings.h"
 
-/* The smallest and only size of a page. */
+/* The smallest size of a page, and the only one on x86-64. */
 #define PAGE		4096L
 
 /* Two slot sets: one is being filled, and one belongs to the process. */
@@ -264,7 +264,7 @@ static void drop(struct preload_ring *ring)
 			release(ring);
 			return;
 		}
-		/* Whoever holds the ring drops it: also our own thread. */
+		/* Whoever holds the ring drops it, even if that is us. */
 		state = RING_HELD;
 	} while (!atomic_compare_exchange_strong(&ring->state, &state,
 						 RING_TO_BE_DROPPED) &&
@@ -346,8 +346,9 @@ void devepoll_preload_ring_open(int epfd)
  * devepoll_preload_ring_renumber() - note that a number names something new
  * @fd: the number
  *
- * It was closed without our knowledge; or in a process that has our memory and
- * fds of its own, which the next wait can't tell from this one.
+ * The program closed the number without our knowledge; or it is closed only in
+ * a process that has our memory and fds of its own, which the next wait can't
+ * tell from this one.
  */
 void devepoll_preload_ring_renumber(int fd)
 {

@@ -66,7 +66,7 @@ void devepoll_tell_once(atomic_flag *told, const char *what, int err,
 			 sizeof(iov) / sizeof(*iov), 0, 0, 0);
 }
 
-/* An instance from before a filter of system calls: see the manual page. */
+/* A new filter refuses both calls on an instance: see the manual page. */
 static void tell_shut(int err)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;

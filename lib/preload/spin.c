@@ -16,7 +16,7 @@
 /* Microseconds, or NOT_KNOWN until the environment was read. */
 static atomic_int spin_usecs = NOT_KNOWN;
 
-/* The variable; what is no number of microseconds is as if it were not set. */
+/* The variable; 0 if it is not set, or if it is no number of microseconds. */
 static int read_usecs(void)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;

@@ -74,7 +74,7 @@ long devepoll_uring_setup(unsigned int entries, void *params)
 	fd = raw_call(SYS_io_uring_setup, entries, (long)p, 0, 0, 0, 0);
 	if (fd < 0)
 		return fd;
-	/* Had the number another ring, it was closed in another way. */
+	/* If the number had another ring, the program closed that unseen. */
 	devepoll_uring_view_drop(fd, fd);
 	if (flags & ~SETUP_FAMILIAR)
 		return fd;
@@ -152,7 +152,7 @@ static void translate(struct io_uring_sqe *sqe, size_t size,
  */
 static _Atomic(atomic_int *)lock_page;
 
-/* A kernel's futex keeps those asleep who wait for it. */
+/* A futex: a thread that finds it held sleeps in the kernel. */
 enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
 
 static atomic_int *look_lock(void)
@@ -233,7 +233,7 @@ static void translate_pending(const struct view *view)
 
 static void look(int fd)
 {
-	/* Who traps system calls by a filter gets those of this look, too. */
+	/* A program that traps calls by a filter (SIGSYS) traps ours, too. */
 	const uint64_t all = ~(1ULL << (SIGSYS - 1));
 	struct view view;
 	uint64_t signals;

@@ -3,7 +3,7 @@
  * A look at the entries of a ring of io_uring.
  *
  * As a rule, a ring that had entries stays mapped until the program closes its
- * number: to map it anew would take more than all else.  Each number has a
+ * number: to map it anew would cost more than all else.  Each number has a
  * slot, which it shares with others, and a slot keeps one ring, that of the
  * last look.  Whoever takes the slot from KEPT_IDLE to KEPT_BUSY owns its ring;
  * a close of the number meanwhile leaves KEPT_DROPPED, and the owner unmaps the
@@ -21,8 +21,8 @@
  *
  * If the program closes a ring in a way that the library does not see, the ring
  * stays until its slot is needed or the process ends.  If its number gets
- * another ring then, the kept one is found not to have moved since the last
- * look, and the number is looked up anew.
+ * another ring then, the look finds that the kernel has taken nothing from the
+ * kept one since the last look, and maps the ring of the number.
  *
  * The kernel does not report the offsets in the mapping of an existing ring.
  * They are the same for all rings of one size and kind, so the library
@@ -204,7 +204,7 @@ static bool kept_drop(struct kept *kept, unsigned int first, unsigned int last)
 	int state;
 
 	atomic_fetch_add(&kept->closes, 1);
-	/* Whoever writes one of these numbers there from now on sees the count. */
+	/* A look that writes one of these numbers later sees the count. */
 	fd = atomic_load(&kept->fd);
 	if (fd < first || fd > last)
 		return true;
@@ -216,7 +216,7 @@ static bool kept_drop(struct kept *kept, unsigned int first, unsigned int last)
 	if (kept_goes(kept, KEPT_BUSY, KEPT_DROPPED))
 		return true;
 	state = atomic_load(&kept->state);
-	/* Else it has become idle again just now. */
+	/* Otherwise it has become idle again just now: try once more. */
 	return state == KEPT_NOT || state == KEPT_DROPPED;
 }
 
@@ -225,7 +225,7 @@ static bool kept_drop(struct kept *kept, unsigned int first, unsigned int last)
  * @first: the first
  * @last: the last
  *
- * No later look takes a ring that is kept under one of them.  If a look has it
+ * No later look takes a ring that is kept under one of them.  If a look has one
  * just now, that look unmaps it.
  */
 void devepoll_uring_view_drop(unsigned int first, unsigned int last)
@@ -332,7 +332,7 @@ static bool open_kept(struct view *view, struct kept *kept, int fd)
 		*view = kept->view;
 		return true;
 	}
-	/* It has another number, is another ring, or the kernel took nothing. */
+	/* It is not, or may not be, the ring of this number now. */
 	atomic_store(&kept->state, KEPT_DROPPED);
 	kept_return(kept);
 	return false;

@@ -84,9 +84,9 @@ int wait_somehow(long nr, int epfd, struct epoll_event *events, int maxevents,
 }
 
 /*
- * epoll_wait() and epoll_pwait() differ in one thing: if the file is one of
- * epoll, its call has to be the one that the program made.  An argument that
- * names it would cost instructions where it has to outlive a call, so such
+ * epoll_wait() and epoll_pwait() differ in one thing: on a file of epoll, the
+ * system call has to be the one that the program made.  To pass its number as
+ * an argument would cost instructions where it has to outlive a call, so such
  * functions are compiled once for each.
  */
 #define DEFINE_BY_CALL(wait)						\
@@ -200,7 +200,7 @@ static long take(struct preload_ring *ring, int epfd,
 	bool drop;
 	long ret;
 
-	/* Also a wait that does not sleep is a cancellation point. */
+	/* A wait that does not sleep is a cancellation point, too. */
 	pthread_testcancel();
 	ret = preload_ring_take(ring, epfd, events, maxevents, sleeps, &drop);
 	if (drop)
@@ -245,7 +245,7 @@ int sleep_by_ring(struct preload_ring *ring, int epfd,
 		ret = devepoll_entry_request(epfd, DEVEPOLL_RING_WAIT, &args);
 		if (!ret || ret == -EINTR)
 			return slept(ret);
-		/* A filter, or the fd is not what it was: nothing happened. */
+		/* A filter refused it, or the fd is another file now. */
 		if (ret < 0)
 			break;
 		ret = preload_ring_take(ring, epfd, events, maxevents, true,
