@@ -4,10 +4,10 @@
 //! devepoll-cargo puts this file in the place of mio's selector/epoll.rs, which
 //! becomes in_tree.rs.
 //!
-//! To watch a file, or to change for what, takes a call at once: only the kernel
-//! knows whether that fails.  To stop takes none, because most files are closed
-//! then, and the set drops those.  An event of a file that stays open is not
-//! reported any more, and removes the file.
+//! To add a file, or to change its events, takes a call at once: only the kernel
+//! knows whether that fails.  To remove a file takes none, because most files are
+//! closed next, and the set drops those.  If a file stays open, its next event is
+//! not reported, and removes the file.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("devepoll cargo builds programs for Linux");
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Interest, Token};
 
-// Of the selector of epoll, not all is used; the rest of mio uses the types.
+// Not all of epoll's selector is used here; the rest of mio uses its types.
 #[allow(dead_code)]
 #[path = "in_tree.rs"]
 mod in_tree;
@@ -115,7 +115,7 @@ impl AsRawFd for Selector {
     }
 }
 
-// What follows is of uapi/linux/devepoll.h, and of Linux on x86-64.
+// Constants and structs of uapi/linux/devepoll.h, and of Linux on x86-64.
 
 const SYS_FADVISE64: libc::c_long = 221;
 
@@ -187,8 +187,7 @@ struct Taken {
 const MAPPED: usize = 1024;
 const MAPPED_SIZE: usize = MAPPED * std::mem::size_of::<Taken>();
 
-/// How often this process and its ancestors were made by fork(2) since one of
-/// them had a first set.
+/// The number of forks from the process that made the first set to this one.
 static FORKS: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn count_fork() {
@@ -216,7 +215,7 @@ enum Wanted {
 #[derive(Debug, Default)]
 struct Table {
     fds: Vec<Wanted>,
-    /// Changes that are being made; their tokens may come already.
+    /// Changes that are being made; events may already have their tokens.
     changing: Vec<(RawFd, usize)>,
 }
 
@@ -226,7 +225,7 @@ impl Table {
     }
 
     fn set(&mut self, fd: RawFd, wanted: Wanted) {
-        // A negative one is not watched.
+        // A negative number is not watched.
         let at = match usize::try_from(fd) {
             Ok(at) => at,
             Err(_) => return,
@@ -245,7 +244,7 @@ impl Table {
 #[derive(Debug)]
 struct Device {
     set: OwnedFd,
-    /// The events of a wait, if waits write them there.
+    /// Where the kernel writes the events of a wait; null if it can't be mapped.
     mapped: *const Taken,
     /// Whether the kernel need not poll a file before it reports it.
     trusts: bool,
@@ -258,7 +257,7 @@ unsafe impl Send for Device {}
 unsafe impl Sync for Device {}
 
 impl Device {
-    /// Nothing, if there is no device for this program.
+    /// None if there is no device for this program.
     fn open() -> Option<Device> {
         static ONCE: Once = Once::new();
 
@@ -348,11 +347,11 @@ impl Device {
     fn watch(&self, op: u16, fd: RawFd, token: Token, interests: Interest) -> io::Result<()> {
         let token = usize::from(token);
         let mut event = libc::epoll_event { events: events_of(interests), u64: token as u64 };
-        // Whoever uses mio has to try a read or a write; but urgent data is rare,
-        // and not tried.
+        // A program on mio has to try a read or a write anyway, so trusted edges
+        // do no harm; but urgent data is rare, and programs do not try for it.
         let flags = if self.trusts && !interests.is_priority() { TRUST } else { 0 };
 
-        // The lock is not kept, because a file may take its time.
+        // Without the lock: the kernel polls the file, which may take its time.
         let before = {
             let mut table = self.table();
             table.changing.push((fd, token));
@@ -376,7 +375,7 @@ impl Device {
         done
     }
 
-    /// Has the file reported no more.
+    /// Ends the reports of the file's events.
     fn forget(&self, fd: RawFd) -> io::Result<()> {
         let mut table = self.table();
         let before = table.get(fd);
@@ -490,7 +489,7 @@ fn is_shut<T>(done: &io::Result<T>) -> bool {
         .any(|errno| has_errno(done, *errno))
 }
 
-/// As epoll_wait(2) has it; the wait is not shorter than asked for.
+/// The timeout of epoll_wait(2), rounded up: no wait is too short.
 fn milliseconds(timeout: Option<Duration>) -> i32 {
     timeout.map_or(-1, |timeout| {
         let ns = timeout.as_nanos();
@@ -511,7 +510,7 @@ fn events_of(interests: Interest) -> u32 {
 
 fn open_node(path: &[u8]) -> io::Result<OwnedFd> {
     let path = CStr::from_bytes_with_nul(path).expect("a path ends with 0");
-    // The node may be any file; with O_EXCL, a set answers other calls as epoll.
+    // The path may name any file.  With O_EXCL, a set answers calls as epoll does.
     let flags = libc::O_RDWR | libc::O_CLOEXEC | libc::O_EXCL | libc::O_NOCTTY | libc::O_NONBLOCK;
     let mut known = [0_u64; 5];
     let needed = FEATURE_TAKE | FEATURE_CHANGE;
@@ -521,7 +520,7 @@ fn open_node(path: &[u8]) -> io::Result<OwnedFd> {
         let fd = result(libc::open(path.as_ptr(), flags).into())? as RawFd;
         let set = OwnedFd::from_raw_fd(fd);
         result(libc::syscall(libc::SYS_ioctl, fd, DEVEPOLL_FEATURES, &mut known))?;
-        // An fd of epoll does not have O_NONBLOCK.
+        // As an fd of epoll, which does not have O_NONBLOCK.
         result(libc::fcntl(fd, libc::F_SETFL, libc::O_RDWR).into())?;
         if known[1] & needed != needed {
             return Err(io::ErrorKind::Unsupported.into());
