@@ -213,7 +213,7 @@ void dep_item_bury(struct dep_item *item)
 	item->watched = DEP_WATCHED_NOT;
 	item->file = NULL;
 	dep_item_list(item);
-	/* One file may close in thousands of sets. */
+	/* The relay wakes: one file may close in thousands of sets. */
 	dep_instance_owe(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
