@@ -18,7 +18,7 @@ SERVERS = ["redis", "nginx", "memcached", "node", "tokio", "go"]
 # Processors of the guest
 PROCESSORS = [1, 2]
 # Connections of the client, and the rounds of a window, which have a request of each
-ROUNDS = {1: 200, 50: 2}
+ROUNDS = {1: 400, 50: 10}
 THEIRS = "native"
 KERNEL_BEGINS = 1 << 63
 # What a line of the plugin says of an instruction, after its address
@@ -196,7 +196,7 @@ def write(kernel, tables):
                    "What a request costs, with the client and the kernel: instructions, "
                    "locked ones, lines\nof data that it touches, misses in the caches "
                    "that are modelled, lines that travel\nbetween processors, cycles of "
-                   "the middle model; how far three windows are apart; and\nwhat of it "
+                   "the middle model; how far five windows are apart; and\nwhat of it "
                    "epoll's functions, or the module's and the preload library's, cost.\n"
                    "Documentation/internals/cycles.rst explains them.\n")
         file.writelines(line + "\n" for line in tables)
