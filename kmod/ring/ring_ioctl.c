@@ -377,13 +377,16 @@ static int reclaim_read(const struct dep_ring *ring, unsigned long *owned,
 	return 0;
 }
 
-/* Nobody deals with the events of this set any more. */
+/*
+ * Nobody deals with the events of this set any more.  Its consumer may have ended
+ * after it took the flag, and before it noted that for others.
+ */
 static void reclaim_come_back(struct dep_instance *inst, u32 set)
 {
-	if (!dep_instance_readers(inst))
-		return;
 	spin_lock_irq(&inst->lock);
-	dep_reader_gives_back(inst, set);
+	if (dep_instance_readers(inst))
+		dep_reader_gives_back(inst, set);
+	dep_ring_end_call(inst);
 	spin_unlock_irq(&inst->lock);
 }
 

@@ -156,6 +156,24 @@ TEST_F(ring, gives_the_set_of_a_consumer_that_ended_to_another)
 	EXPECT_EQ(EPOLLIN, consumer_take_one(&self->other, self->event));
 }
 
+/* It has taken the flag with the word, and so nobody else makes the request. */
+TEST_F(ring, asks_again_after_a_consumer_that_ended)
+{
+	int level = eventfd_new();
+
+	ASSERT_LE(0, level);
+	ASSERT_EQ(0, eset_add(&self->ring.set, level, EPOLLIN));
+	ASSERT_EQ(0, eventfd_post(level));
+	ASSERT_EQ(0, consumer_take(&self->other));
+	ASSERT_TRUE(self->other.ask);
+	ASSERT_EQ(self->other.spare,
+		  reclaim(self->ring.set.fd, &self->me.spare, 1));
+	ASSERT_EQ(0, consumer_take(&self->me));
+	EXPECT_TRUE(self->me.ask);
+	EXPECT_EQ(1, ring_wait(&self->ring, 0));
+	EXPECT_EQ(EPOLLIN, consumer_take_one(&self->me, level));
+}
+
 TEST_F(ring, gives_the_sets_of_several_one_by_one)
 {
 	uint32_t owned[2];

@@ -754,7 +754,9 @@ struct devepoll_ring_reclaim {
  * one that somebody else reads.
  *
  * The events of the set that the consumer had not dealt with are lost with it:
- * a DEVEPOLL_MOD of an fd reports anew what it is ready for.
+ * a DEVEPOLL_MOD of an fd reports anew what it is ready for.  If there are events
+ * that are not in the ring yet, the word has DEVEPOLL_RING_ASK after the call,
+ * since the consumer may have taken it.
  *
  * Return: 0, or -1 with errno
  * EFAULT: the argument or the array can't be read, or the argument can't be
