@@ -74,8 +74,10 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 			return;
 		item->slot = nr;
 		item->revents = events;
+		/* Read without L as a hint: see dep_item_list_trusted(). */
+		WRITE_ONCE(inst->pending, nr + 1);
 		WRITE_ONCE(item->pending, dep_events_settled(events));
-		/* Pairs with smp_rmb() in the wake function. */
+		/* Pairs with smp_rmb() in watch_may_return(). */
 		smp_wmb();
 		WRITE_ONCE(item->snapshot, snapshot);
 		pages->index[nr] = item;
@@ -84,7 +86,6 @@ static void pages_post(struct dep_instance *inst, struct dep_item *item,
 			.events = item->events,
 			.revents = events,
 		};
-		WRITE_ONCE(inst->pending, nr + 1);
 		return;
 	}
 	item->revents |= events;

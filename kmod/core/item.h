@@ -9,6 +9,7 @@
 #include <linux/container_of.h>
 #include <linux/fs.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/poll.h>
 #include <linux/types.h>
 
@@ -249,6 +250,7 @@ static inline void dep_item_list_in(struct dep_instance *inst,
 {
 	struct list_head *ready = &inst->ready, *last;
 
+	lockdep_assert_held(&inst->lock);
 	if (item->ready.next != &item->ready)
 		return;
 	/* list_add_tail() without its checks: each event comes through here. */
@@ -282,7 +284,8 @@ static inline void dep_item_list_to_poll(struct dep_instance *inst,
 	item->must_poll = true;
 	dep_item_list_in(inst, item);
 	WRITE_ONCE(item->pending, U16_MAX);
-	WRITE_ONCE(item->snapshot, inst->snapshot);
+	/* As in dep_item_list_trusted(). */
+	smp_store_release(&item->snapshot, inst->snapshot);
 }
 
 /**
@@ -295,9 +298,13 @@ static inline void dep_item_list_trusted(struct dep_instance *inst,
 					 struct dep_item *item, u16 events)
 {
 	item->revents |= events;
-	WRITE_ONCE(item->pending, item->revents);
-	WRITE_ONCE(item->snapshot, inst->snapshot);
 	dep_item_list_in(inst, item);
+	WRITE_ONCE(item->pending, item->revents);
+	/*
+	 * After it is counted: a thread whose wake-up returns because of this
+	 * finds the event.  Pairs with smp_rmb() in watch_may_return().
+	 */
+	smp_store_release(&item->snapshot, inst->snapshot);
 }
 
 /**
@@ -323,6 +330,7 @@ static inline void dep_item_list_told(struct dep_item *item)
  */
 static inline void dep_item_forget(struct dep_item *item)
 {
+	lockdep_assert_held(&item->inst->lock);
 	item->revents = 0;
 	/* Marked like this, it stays one store with the other. */
 	data_race(item->pending = 0);
@@ -335,6 +343,7 @@ static inline void dep_item_forget(struct dep_item *item)
  */
 static inline void dep_item_unlist(struct dep_item *item)
 {
+	lockdep_assert_held(&item->inst->lock);
 	if (list_empty(&item->ready))
 		return;
 	list_del_init(&item->ready);
@@ -349,6 +358,7 @@ static inline void dep_item_unlist(struct dep_item *item)
  */
 static inline void dep_item_disable(struct dep_item *item)
 {
+	lockdep_assert_held(&item->inst->lock);
 	WRITE_ONCE(item->events, 0);
 	item->revents = 0;
 	dep_item_unlist(item);

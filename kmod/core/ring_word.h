@@ -76,6 +76,7 @@ static __always_inline void dep_ring_count_taken(struct dep_instance *inst,
 {
 	u32 taken = inst->pending;
 
+	lockdep_assert_held(&inst->lock);
 	WRITE_ONCE(inst->pending, more);
 	WRITE_ONCE(inst->nr_ready, inst->nr_ready - taken + more);
 	if (!taken)
@@ -131,31 +132,35 @@ static inline bool dep_ring_has_room(const struct dep_ring *ring)
  */
 static inline void dep_ring_add_count(struct dep_instance *inst, int more)
 {
+	lockdep_assert_held(&inst->lock);
 	WRITE_ONCE(inst->pending, inst->pending + more);
 	WRITE_ONCE(inst->nr_ready, inst->nr_ready + more);
 }
 
 /**
- * dep_ring_append() - give an item a slot
- * @ring: the ring; its instance is locked
+ * dep_ring_append() - give an item a slot, and count its event
+ * @inst: the instance, locked
  * @item: the item, which has no slot
  * @events: its events
  * @settled: dep_events_settled() of them
  * @seen: the word
  * @expected: what is expected there: the next slot, which there is
+ * @switched: dep_ring_switch() has just begun to fill a set, and what was taken
+ *	is still to be counted
  *
- * The caller then counts the event.
- *
- * Return: false if the program has written the word since it was seen.
+ * Return: false if the program has written the word since it was seen; then
+ * nothing is counted.
  */
-static __always_inline bool dep_ring_append(struct dep_ring *ring,
+static __always_inline bool dep_ring_append(struct dep_instance *inst,
 					    struct dep_item *item, u32 events,
-					    u16 settled, u64 seen, u64 expected)
+					    u16 settled, u64 seen,
+					    u64 expected, bool switched)
 {
+	struct dep_ring *ring = inst->ring;
 	const u32 nr = expected & DEVEPOLL_RING_COUNT;
 	struct devepoll_event *slot = &ring->set[nr];
 
-	lockdep_assert_held(&item->inst->lock);
+	lockdep_assert_held(&inst->lock);
 	WRITE_ONCE(slot->data, item->data);
 	WRITE_ONCE(slot->events, events);
 	WRITE_ONCE(slot->fd, item->fd);
@@ -166,6 +171,11 @@ static __always_inline bool dep_ring_append(struct dep_ring *ring,
 	WRITE_ONCE(ring->expected, expected + 1);
 	ring->items[nr] = item;
 	item->slot = nr;
+	/* Before the wake function sees it: see dep_item_list_trusted(). */
+	if (switched)
+		dep_ring_count_taken(inst, 1);
+	else
+		dep_ring_add_count(inst, 1);
 	WRITE_ONCE(item->pending, settled);
 	/* Pairs with smp_rmb() in watch_may_return(). */
 	smp_wmb();
@@ -190,7 +200,6 @@ static __always_inline bool dep_ring_post_first(struct dep_instance *inst,
 	const u32 modes = DEP_MODE_TRUST | DEP_MODE_ONESHOT | DEP_MODE_HELD;
 	struct dep_ring *ring = inst->ring;
 	u64 seen = dep_ring_load(ring), expected = ring->expected;
-	bool done;
 
 	if (unlikely(!DEP_HAS_RING || (item->mode & modes) != DEP_MODE_TRUST ||
 		     events & DEP_NEEDS_POLL))
@@ -198,16 +207,15 @@ static __always_inline bool dep_ring_post_first(struct dep_instance *inst,
 	if (likely(seen != expected)) {
 		expected = dep_ring_switch(inst, ring, seen);
 		/* Of an empty set there is the first slot. */
-		done = dep_ring_append(ring, item, events, events, seen,
-				       expected);
-		dep_ring_count_taken(inst, done);
-		return done;
-	}
-	if (dep_ring_is_pending(ring, item) || !dep_ring_has_room(ring) ||
-	    !dep_ring_append(ring, item, events, events, seen, expected))
+		if (likely(dep_ring_append(inst, item, events, events, seen,
+					   expected, true)))
+			return true;
+		dep_ring_count_taken(inst, 0);
 		return false;
-	dep_ring_add_count(inst, 1);
-	return true;
+	}
+	return !dep_ring_is_pending(ring, item) && dep_ring_has_room(ring) &&
+	       dep_ring_append(inst, item, events, events, seen, expected,
+			       false);
 }
 
 #endif /* DEVEPOLL_RING_WORD_H */

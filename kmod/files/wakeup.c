@@ -63,7 +63,7 @@ watch_may_return(const struct dep_item *item, const struct dep_instance *inst,
 		   READ_ONCE(inst->snapshot)) {
 		return false;
 	}
-	/* Pairs with smp_wmb() where a sink writes the two. */
+	/* Pairs with smp_wmb(), or a release, where a sink writes the two. */
 	smp_rmb();
 	if (events & ~READ_ONCE(item->pending))
 		return false;
@@ -334,8 +334,9 @@ void dep_watch_tell_one(struct dep_watch *watch, const struct dep_item *told,
  * The task that has taken the level-triggered event waits again without having
  * dealt with it.  So the next set for which a task sleeps gets it, too.
  *
- * If others are being told of this file at this moment, it does nothing: a task
- * that waits again and again must not hold up a wake-up.
+ * If the watch is locked at this moment, by a wake-up of the file or by a change
+ * of who watches it, this does nothing: a task that waits again and again must
+ * not hold up a wake-up.
  *
  * Context: process, dep_instance.mtx of the item held.
  */
@@ -343,6 +344,7 @@ void dep_watch_tell_next(struct dep_item *told, u16 events)
 {
 	struct dep_watch *watch = dep_item_watch(told);
 
+	lockdep_assert_held(&told->inst->mtx);
 	/* A hint: one that joins polls the file. */
 	if (data_race(READ_ONCE(watch->nr_exclusive)) < 2 ||
 	    !spin_trylock_irq(&watch->lock))

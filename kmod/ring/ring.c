@@ -217,16 +217,11 @@ void dep_ring_drop(struct dep_instance *inst)
 static_assert(sizeof(struct devepoll_event) == 16);
 
 /* Gives an item a slot, unless the program has written the word since. */
-static bool ring_append_counted(struct dep_instance *inst,
-				struct dep_item *item, u32 events, u64 seen)
+static bool ring_append(struct dep_instance *inst, struct dep_item *item,
+			u32 events, u64 seen)
 {
-	struct dep_ring *ring = inst->ring;
-
-	if (!dep_ring_append(ring, item, events, dep_events_settled(events),
-			     seen, ring->expected))
-		return false;
-	dep_ring_add_count(inst, 1);
-	return true;
+	return dep_ring_append(inst, item, events, dep_events_settled(events),
+			       seen, inst->ring->expected, false);
 }
 
 /* The same after the program was faster. */
@@ -238,7 +233,7 @@ static noinline bool ring_append_again(struct dep_instance *inst,
 
 	dep_ring_taken(inst, seen);
 	/* The set is empty. */
-	if (ring_append_counted(inst, item, events, seen))
+	if (ring_append(inst, item, events, seen))
 		return true;
 	dep_ring_sync(inst);
 	return false;
@@ -280,7 +275,7 @@ static bool ring_put(struct dep_item *item, u32 events)
 	}
 	if (unlikely(!dep_ring_has_room(ring)))
 		return false;
-	return likely(ring_append_counted(inst, item, events, seen)) ||
+	return likely(ring_append(inst, item, events, seen)) ||
 	       ring_append_again(inst, item, events);
 }
 
