@@ -378,7 +378,7 @@ __poll_t dep_ready_poll(const struct file *file, unsigned int depth,
 			bool removes, bool waits)
 {
 	struct dep_instance *inst = file->private_data;
-	bool ready;
+	bool asks, ready;
 
 	removes = removes && file->f_mode & FMODE_WRITE;
 	/* In a signal set, events become signals at once. */
@@ -386,8 +386,10 @@ __poll_t dep_ready_poll(const struct file *file, unsigned int depth,
 		return 0;
 	if (unlikely(dep_instance_readers(inst)) && waits)
 		dep_reader_steps_back(inst);
+	/* In this order: see dep_ready_may_ask(). */
+	asks = dep_ready_may_ask(inst);
 	ready = dep_instance_has_events(inst);
-	if (!ready && dep_ready_may_ask(inst)) {
+	if (!ready && asks) {
 		if (READ_ONCE(inst->extended)) {
 			ready = ready_any(inst, depth, removes, waits);
 		} else {
