@@ -25,11 +25,13 @@
 int dep_uring_shoot(struct dep_uring_wait *wait, unsigned int flags)
 {
 	struct dep_results *results = &wait->wait.results;
+	/* The wait is not ours any more once it is queued: see below. */
+	struct io_uring_cmd *cmd = wait->cmd;
 	struct io_br_sel sel;
 	size_t room = 0;
 	int ret;
 
-	sel = io_uring_cmd_buffer_select(wait->cmd, wait->group, &room, flags);
+	sel = io_uring_cmd_buffer_select(cmd, wait->group, &room, flags);
 	/* The two share a union: an address may look like an error. */
 	if (sel.val < -MAX_ERRNO || sel.val == -EIOCBQUEUED)
 		return -EFAULT;
@@ -48,11 +50,15 @@ int dep_uring_shoot(struct dep_uring_wait *wait, unsigned int flags)
 	else
 		ret = dep_uring_take(wait);
 	sel.val = ret > 0 ? ret * sizeof(struct devepoll_event) : 0;
-	if (!io_uring_mshot_cmd_post_cqe(wait->cmd, &sel, flags))
+	/*
+	 * If the wait was queued, nobody completes the request meanwhile: the
+	 * ring's lock is held here, and task work and cancellation take it.
+	 */
+	if (!io_uring_mshot_cmd_post_cqe(cmd, &sel, flags))
 		return 1;
 	if (ret <= 0)
 		return ret;
 	wait->bytes = sel.val;
-	wait->cflags = cmd_to_io_kiocb(wait->cmd)->cqe.flags;
+	wait->cflags = cmd_to_io_kiocb(cmd)->cqe.flags;
 	return 0;
 }
