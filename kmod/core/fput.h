@@ -8,6 +8,7 @@
 
 #include <linux/bug.h>
 #include <linux/init.h>
+#include <linux/lockdep.h>
 #include <linux/types.h>
 
 #include "core/instance.h"
@@ -31,6 +32,7 @@ void dep_last_unlock(struct dep_instance *inst, bool free, bool ends);
  */
 static inline void dep_last_hurry(struct dep_instance *inst)
 {
+	lockdep_assert_held(&inst->mtx);
 	if (unlikely(inst->last))
 		dep_last_leave(inst, NULL);
 }
@@ -59,6 +61,7 @@ static inline struct file *dep_last_take(struct dep_instance *inst)
 {
 	struct file *file = inst->last;
 
+	lockdep_assert_held(&inst->mtx);
 	if (unlikely(file))
 		inst->last = NULL;
 	return file;

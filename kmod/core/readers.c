@@ -171,7 +171,7 @@ static int readers_make_sets(struct dep_readers *readers)
 	readers->sets = sets;
 	readers->filling = ++readers->clock;
 	/* So that dep_ring_switch() comes to dep_reader_switch(). */
-	inst->ring->plain_sets = 0;
+	WRITE_ONCE(inst->ring->plain_sets, 0);
 	spin_unlock_irq(&inst->lock);
 	return 0;
 }

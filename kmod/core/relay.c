@@ -73,7 +73,7 @@ void dep_relay_add_late(struct dep_relay *relay, struct dep_instance *inst,
  */
 void dep_relay_watch(struct dep_instance *inst)
 {
-	/* Interrupts are off. */
+	/* Whoever has L stays on its processor. */
 	struct dep_relay *relay = this_cpu_ptr(&dep_relays);
 	u64 now = ktime_get_ns();
 	bool tick;

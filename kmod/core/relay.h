@@ -93,7 +93,7 @@ static inline struct dep_lane *dep_relay_lane(const struct dep_relay *relay,
  */
 static inline void dep_instance_relay(struct dep_instance *inst)
 {
-	/* Interrupts are off. */
+	/* Whoever has L stays on its processor. */
 	struct dep_relay *relay = this_cpu_ptr(&dep_relays);
 	bool raised;
 

@@ -8,6 +8,7 @@
 
 #include <linux/hash.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/spinlock.h>
 
 #include "core/item.h"
@@ -141,6 +142,7 @@ static inline struct dep_item *dep_watch_next(const struct dep_watch *watch,
 static inline void dep_watch_enter(struct dep_watch *watch,
 				   struct dep_item *item)
 {
+	lockdep_assert_held(&watch->lock);
 	list_add_tail(&item->link, &watch->first->link);
 }
 
@@ -165,6 +167,7 @@ static inline void dep_watch_leave(struct dep_watch *watch,
 static inline void dep_watch_rotate(struct dep_watch *watch,
 				    struct dep_item *item)
 {
+	lockdep_assert_held(&watch->lock);
 	if (watch->first == item)
 		WRITE_ONCE(watch->first, list_next_entry(item, link));
 	else

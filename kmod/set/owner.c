@@ -226,6 +226,7 @@ void dep_owner_flush(struct dep_instance *inst)
  */
 void dep_owner_adopt(struct dep_item *item)
 {
+	lockdep_assert_held(&item->inst->lock);
 	if (owner_is_this_process(item) ? thread_group_empty(current) :
 					  owner_has_gone(item))
 		owner_replace(item);

@@ -9,6 +9,7 @@
 #include <linux/atomic.h>
 #include <linux/fdtable.h>
 #include <linux/jiffies.h>
+#include <linux/lockdep.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
 
@@ -47,6 +48,7 @@ static inline bool dep_owner_is_living(const struct dep_item *item)
 {
 	const struct dep_instance *inst = item->inst;
 
+	lockdep_assert_held(&inst->lock);
 	return item->owner == inst->living.owner &&
 	       time_before(jiffies, inst->living.until);
 }

@@ -57,6 +57,7 @@ static noinline void pass_put_back(struct dep_pass *pass, struct dep_item *item)
 {
 	struct dep_instance *inst = pass->inst;
 
+	lockdep_assert_held(&inst->lock);
 	dep_item_list(item);
 	if (!pass->err)
 		return;
