@@ -40,7 +40,7 @@
 #define SETUP_NO_SQARRAY	(1U << 16)
 
 /*
- * An element of @shapes does not change once its @ready is set.  @hints has the
+ * An element of @shapes does not change once its @ready was set.  @hints has the
  * shape of the last ring that was created with an fd number; several numbers
  * share an element.
  */
@@ -60,15 +60,16 @@ static atomic_uchar *hint(int fd)
  * A ring contains its sizes, but not its offsets.  Rings of two shapes with the
  * same sizes can't be told apart, so the library does not inspect them.
  */
-static bool is_unclear(unsigned int nr, const struct shape *shape)
+static bool is_unclear(const struct shape *shape)
 {
+	unsigned int i, nr = atomic_load(&nr_shapes);
 	bool found = false;
-	unsigned int i;
 
 	for (i = 0; i < nr && i < MAX_SHAPES; i++) {
-		if (!atomic_load_explicit(&ready[i], memory_order_acquire) ||
+		if (!atomic_load(&ready[i]) ||
 		    shapes[i].entries != shape->entries ||
-		    shapes[i].cq_entries != shape->cq_entries)
+		    shapes[i].cq_entries != shape->cq_entries ||
+		    !memcmp(&shapes[i], shape, sizeof(*shape)))
 			continue;
 		found = true;
 		if (!preload_sets_expected())
@@ -92,18 +93,25 @@ static unsigned int remember(const struct shape *shape)
 		    !memcmp(&shapes[i], shape, sizeof(*shape)))
 			return i;
 	}
-	hidden = is_unclear(nr, shape);
+	hidden = is_unclear(shape);
 	if (nr >= MAX_SHAPES || (hidden && preload_sets_expected()))
 		return MAX_SHAPES;
 	/* Two threads may add the same shape twice. */
-	i = atomic_fetch_add_explicit(&nr_shapes, 1, memory_order_relaxed);
+	i = atomic_fetch_add(&nr_shapes, 1);
 	if (i >= MAX_SHAPES)
 		return MAX_SHAPES;
 	shapes[i] = *shape;
 	atomic_store(&unclear[i], hidden);
 	/* Pairs with the acquire loads of ready[]. */
-	atomic_store_explicit(&ready[i], true, memory_order_release);
-	return i;
+	atomic_store(&ready[i], true);
+	/* Of two threads that add such shapes, one sees that of the other here. */
+	if (hidden || !is_unclear(shape))
+		return i;
+	atomic_store(&unclear[i], true);
+	if (!preload_sets_expected())
+		return i;
+	atomic_store(&ready[i], false);
+	return MAX_SHAPES;
 }
 
 /**
