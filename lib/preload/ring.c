@@ -152,15 +152,36 @@ static void note_places(void)
 	}
 }
 
-/* Zeros in a hole, or where the kernel likes if there is none; or NULL. */
-static void *fill_hole(void *at)
+/* Zeros in a hole; fails if something is there. */
+static void *fill_hole(void *at, size_t size, int *err)
+{
+	return raw_map_at(at, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			  -1, 0, err);
+}
+
+/*
+ * Zeros where a ring was that had its mappings, or where the kernel likes if
+ * another handler of fork(2) has mapped something there; or NULL.
+ */
+static void *zeros_for_ring(void *at)
 {
 	int err;
-	void *map = raw_map_at(at, RING_SIZE, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS |
-			       MAP_FIXED_NOREPLACE, -1, 0, &err);
+	void *map = fill_hole(at, RING_SIZE, &err);
 
 	return map ? map : map_zeros(NULL, RING_SIZE, &err);
+}
+
+/*
+ * Of zeros that another thread has replaced since they were noted, by one
+ * mapping of a ring or by both, the child has a hole.
+ */
+static bool zeros_are_whole(char *at)
+{
+	int err;
+
+	return (fill_hole(at, PAGE, &err) || err == -EEXIST) &&
+	       (fill_hole(at + PAGE, SETS_SIZE, &err) || err == -EEXIST);
 }
 
 /* In the child of fork(2). */
@@ -174,7 +195,9 @@ static void map_anew(void)
 		char *at = places[i].at;
 
 		if (at && places[i].mapped)
-			at = fill_hole(at);
+			at = zeros_for_ring(at);
+		else if (at && !zeros_are_whole(at))
+			at = NULL;
 		if (!at)
 			continue;
 		rings->ring[i].word = (void *)at;
@@ -394,6 +417,13 @@ void devepoll_preload_ring_written(struct epoll_event *events, long nr)
 	/* A larger array is written to in parts. */
 	if (begin == written->begin && end < written->end)
 		return;
+	/* A signal handler that waits meanwhile notes its own array. */
+	written->end = 0;
+	atomic_signal_fence(memory_order_seq_cst);
 	written->begin = begin;
+	atomic_signal_fence(memory_order_seq_cst);
 	written->end = end;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (written->begin != begin)
+		written->end = 0;
 }
