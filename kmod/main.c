@@ -112,6 +112,8 @@ static int __init devepoll_init(void)
 	dep_interface_names(names, sizeof(names));
 	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu interfaces=%s\n",
 		dep_max_fds, dep_max_user_watches, names);
+	if (!DEP_URING_CAN_SHOOT)
+		pr_info("this kernel lacks " DEP_KERNEL_LACKS "\n");
 	if (DEP_KERNEL_IS_UNTESTED)
 		pr_notice("Linux %d.%d is newer than the newest tested kernel, %d.%d\n",
 			  LINUX_VERSION_MAJOR, LINUX_VERSION_PATCHLEVEL,
@@ -157,3 +159,4 @@ MODULE_AUTHOR("The devepoll authors");
 MODULE_DESCRIPTION("/dev/epoll: event notification through mapped pages");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(DEVEPOLL_VERSION);
+MODULE_INFO(kernel_lacks, DEP_KERNEL_LACKS);

@@ -380,6 +380,17 @@ struct epoll_params {
 #define EPIOCGPARAMS _IOR(0x8A, 0x02, struct epoll_params)
 #endif
 
+/* In words, for modinfo and the log. */
+#if !defined(CONFIG_IO_URING)
+#define DEP_KERNEL_LACKS	"io_uring"
+#elif !defined(DEP_HAVE_URING_CANCEL)
+#define DEP_KERNEL_LACKS	"io_uring commands that stay pending or are multishot"
+#elif !defined(DEP_HAVE_URING_MULTISHOT)
+#define DEP_KERNEL_LACKS	"multishot io_uring commands"
+#else
+#define DEP_KERNEL_LACKS	"nothing"
+#endif
+
 /* The newest kernel that all tests have run on: Documentation/kernels.rst. */
 #ifndef DEP_TESTED_MAJOR
 #define DEP_TESTED_MAJOR 7

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -282,6 +283,51 @@ TEST_F(load, tells_in_one_line_of_a_kernel_that_is_newer_than_tested)
 	ASSERT_EQ(0, module_load_file(untested, ""));
 	EXPECT_EQ(lines + 1, log_new_lines(self->log, "is newer than"));
 	EXPECT_EQ(1, use_set());
+}
+
+/* 601 for 6.1. */
+static int kernel_version(void)
+{
+	int major = 0, minor = 0;
+	struct utsname name;
+
+	if (!uname(&name))
+		sscanf(name.release, "%d.%d", &major, &minor);
+	return 100 * major + minor;
+}
+
+/* Does modinfo of the module say this? */
+static bool modinfo_has(const char *text)
+{
+	int fd = open(getenv("DEVEPOLL_KO"), O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	bool found = false;
+	void *map;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st)) {
+		map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map != MAP_FAILED) {
+			found = memmem(map, st.st_size, text, strlen(text) + 1);
+			munmap(map, st.st_size);
+		}
+	}
+	close(fd);
+	return found;
+}
+
+TEST_F(load, names_in_one_line_what_the_kernel_lacks)
+{
+	int version = kernel_version();
+	const char *lacks = version < 607 ?
+		"kernel_lacks=io_uring commands that stay pending or are multishot" :
+		version < 618 ? "kernel_lacks=multishot io_uring commands" :
+		"kernel_lacks=nothing";
+
+	ASSERT_EQ(0, module_load(""));
+	EXPECT_EQ(version < 618, log_new_lines(self->log, "this kernel lacks") % 100);
+	EXPECT_TRUE(modinfo_has(lacks));
 }
 
 TEST_F(load, max_fds_bounds_a_set)
