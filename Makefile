@@ -6,9 +6,9 @@
 #                           above); newest is that of trixie-backports, and
 #                           others from there work, too, as 6.16 or 7.2.9;
 #                           trixie is Debian 13's own
-#   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; tools, demo,
-#                           bench, bench-check: for arm64 only, on the newest
-#                           kernel unless stated; other targets refuse it;
+#   ARCH=arm64|riscv64      kmod, lib, selftests: for this, in build/ARCH; tools, check:
+#                           for arm64 only; demo, bench, bench-check: likewise, on
+#                           the newest kernel unless stated; other targets refuse it;
 #                           riscv64 is experimental
 #   DEBUG=kasan             use the debug kernel: KASAN, lockdep, kmemleak
 #   V=1                     show every command and all output
@@ -49,7 +49,7 @@ $(error ARCH=$(ARCH) is unknown: arm64, riscv64, or none for x86-64)
 endif
 A := $(filter arm64 riscv64,$(ARCH))
 for-all := kmod lib selftests help deps clean
-for-arm64 := tools demo bench bench-check
+for-arm64 := tools demo check bench bench-check
 not-for-A := $(filter-out $(for-all) $(for-$(A)),$(MAKECMDGOALS))
 ifneq ($(and $(A),$(not-for-A)),)
 $(error $(firstword $(not-for-A)): not for ARCH=$(A): \
@@ -112,7 +112,8 @@ demo: ## demonstrate /dev/epoll beside epoll (KERNEL=, 6.1)
 
 check: ## run all tests in guests; KERNEL= or DEBUG= for only one kernel
 	$(call deps,base packages)
-	$(Q)tools/check $(KERNEL)
+	$(Q)$(if $(A),ARM64=all DEVEPOLL_CHECK_DEEP=1 tools/check --only $(A) \
+		$(or $(KERNEL),6.1 6.12 newest),tools/check $(KERNEL))
 
 check-deep: ## measure anew what Documentation/trust.rst says (hours)
 	$(call deps,base deep fuzz npm)
