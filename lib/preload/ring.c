@@ -62,24 +62,34 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "entry.h"
 #include "preload/count.h"
 #include "preload/ring.h"
 #include "preload/settings.h"
 
-/* The smallest size of a page, and the only one on x86-64. */
+/* The smallest size of a page; arm64 has kernels with larger ones. */
 #define PAGE		4096L
 
-/* Two slot sets: one is being filled, and one belongs to the process. */
-#define SETS_SIZE	DEVEPOLL_RING_SIZE(1, RING_SLOTS)
-#define RING_SIZE	(PAGE + SETS_SIZE)
-
-_Static_assert(SETS_SIZE % PAGE == 0, "the slot sets fill their pages");
 _Static_assert(sizeof(struct preload_rings) <= PAGE, "the table fits");
 
 _Atomic(struct preload_rings *)devepoll_preload_rings;
 __thread struct preload_written devepoll_preload_written;
+
+/* The size of the kernel's pages, before there is a ring: the word has one. */
+static size_t word_size;
+
+/* Two slot sets: one is being filled, and one belongs to the process. */
+static size_t sets_size(void)
+{
+	return (DEVEPOLL_RING_SIZE(1, RING_SLOTS) + word_size - 1) & -word_size;
+}
+
+static size_t ring_size(void)
+{
+	return word_size + sets_size();
+}
 
 /* Zeros, which need no memory unless somebody writes to them. */
 static void *map_zeros(void *at, size_t size, int *err)
@@ -107,6 +117,7 @@ static struct preload_rings *make_rings(void)
 
 	if (rings)
 		return rings;
+	__atomic_store_n(&word_size, sysconf(_SC_PAGESIZE), __ATOMIC_RELAXED);
 	rings = map_zeros(NULL, PAGE, &err);
 	if (!rings)
 		return NULL;
@@ -167,9 +178,9 @@ static void *fill_hole(void *at, size_t size, int *err)
 static void *zeros_for_ring(void *at)
 {
 	int err;
-	void *map = fill_hole(at, RING_SIZE, &err);
+	void *map = fill_hole(at, ring_size(), &err);
 
-	return map ? map : map_zeros(NULL, RING_SIZE, &err);
+	return map ? map : map_zeros(NULL, ring_size(), &err);
 }
 
 /*
@@ -180,8 +191,8 @@ static bool zeros_are_whole(char *at)
 {
 	int err;
 
-	return (fill_hole(at, PAGE, &err) || err == -EEXIST) &&
-	       (fill_hole(at + PAGE, SETS_SIZE, &err) || err == -EEXIST);
+	return (fill_hole(at, word_size, &err) || err == -EEXIST) &&
+	       (fill_hole(at + word_size, sets_size(), &err) || err == -EEXIST);
 }
 
 /* In the child of fork(2). */
@@ -201,7 +212,7 @@ static void map_anew(void)
 		if (!at)
 			continue;
 		rings->ring[i].word = (void *)at;
-		rings->ring[i].sets = (void *)(at + PAGE);
+		rings->ring[i].sets = (void *)(at + word_size);
 		any = true;
 	}
 	/* The places belong to this process now. */
@@ -238,8 +249,8 @@ static void put_zeros(struct preload_ring *ring)
 	void *at = word_of(ring);
 	int err;
 
-	if (map_zeros(at, RING_SIZE, &err) ||
-	    raw_map(at, RING_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+	if (map_zeros(at, ring_size(), &err) ||
+	    raw_map(at, ring_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		    0, &err))
 		atomic_store(&ring->mapped, false);
 }
@@ -302,19 +313,19 @@ static int fill(struct preload_ring *ring, int epfd)
 	int err;
 
 	if (!at) {
-		at = map_zeros(NULL, RING_SIZE, &err);
+		at = map_zeros(NULL, ring_size(), &err);
 		if (!at)
 			return err;
 		ring->word = (void *)at;
-		ring->sets = (void *)(at + PAGE);
+		ring->sets = (void *)(at + word_size);
 	}
 	err = devepoll_entry_request(epfd, DEVEPOLL_RING, &args);
 	if (err)
 		return err;
 	atomic_store(&ring->mapped, true);
-	if (!raw_map(at + PAGE, SETS_SIZE, PROT_READ, MAP_SHARED, epfd,
+	if (!raw_map(at + word_size, sets_size(), PROT_READ, MAP_SHARED, epfd,
 		     DEVEPOLL_MAP_RING_SLOTS, &err) ||
-	    !raw_map(at, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, epfd,
+	    !raw_map(at, word_size, PROT_READ | PROT_WRITE, MAP_SHARED, epfd,
 		     DEVEPOLL_MAP_RING, &err)) {
 		put_zeros(ring);
 		return err;
