@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,7 +35,10 @@ long status_field(pid_t tid, const char *name)
 
 bool is_realtime(void)
 {
-	return access("/sys/kernel/realtime", F_OK) == 0;
+	struct utsname uts;
+
+	/* Newer kernels have no /sys/kernel/realtime. */
+	return !uname(&uts) && strstr(uts.version, "PREEMPT_RT");
 }
 
 static char state_of(pid_t tid)
