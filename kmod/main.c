@@ -73,6 +73,16 @@ static int __init check_parameters(void)
 	return dep_interface_choose(interfaces);
 }
 
+static void __init tell_of_kernel(void)
+{
+	if (!DEP_URING_CAN_SHOOT)
+		pr_info("this kernel lacks " DEP_KERNEL_LACKS "\n");
+	if (DEP_KERNEL_IS_UNTESTED)
+		pr_notice("Linux %d.%d is newer than the newest tested kernel, %d.%d\n",
+			  LINUX_VERSION_MAJOR, LINUX_VERSION_PATCHLEVEL,
+			  DEP_TESTED_MAJOR, DEP_TESTED_MINOR);
+}
+
 static int __init devepoll_init(void)
 {
 	char names[DEP_INTERFACE_NAMES];
@@ -112,12 +122,7 @@ static int __init devepoll_init(void)
 	dep_interface_names(names, sizeof(names));
 	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu interfaces=%s\n",
 		dep_max_fds, dep_max_user_watches, names);
-	if (!DEP_URING_CAN_SHOOT)
-		pr_info("this kernel lacks " DEP_KERNEL_LACKS "\n");
-	if (DEP_KERNEL_IS_UNTESTED)
-		pr_notice("Linux %d.%d is newer than the newest tested kernel, %d.%d\n",
-			  LINUX_VERSION_MAJOR, LINUX_VERSION_PATCHLEVEL,
-			  DEP_TESTED_MAJOR, DEP_TESTED_MINOR);
+	tell_of_kernel();
 	return 0;
 
 err_release:
