@@ -157,10 +157,11 @@ perf: ## time the loops of perf bench epoll (KERNEL=, or 6.1, 6.12, newest)
 	$(Q)tools/bench/perf $(KERNEL)
 
 proof: ## run all tests that others wrote for epoll (40 min per kernel)
-	$(call deps,base pip)
+	$(call deps,base pip rust)
 	$(Q)tools/proof/run programs $(KERNEL)
 	$(Q)tools/proof/run rings $(KERNEL)
 	$(Q)tools/proof/run loops $(KERNEL)
+	$(Q)tools/proof/run runtimes $(KERNEL)
 
 servers: ## run redis, nginx, memcached, Node.js and tokio on device and epoll
 	$(call deps,base npm rust)
