@@ -283,9 +283,10 @@ static inline void dep_item_list_to_poll(struct dep_instance *inst,
 {
 	item->must_poll = true;
 	dep_item_list_in(inst, item);
-	WRITE_ONCE(item->pending, U16_MAX);
 	/* As in dep_item_list_trusted(). */
-	smp_store_release(&item->snapshot, inst->snapshot);
+	smp_wmb();
+	WRITE_ONCE(item->pending, U16_MAX);
+	WRITE_ONCE(item->snapshot, inst->snapshot);
 }
 
 /**
@@ -299,12 +300,14 @@ static inline void dep_item_list_trusted(struct dep_instance *inst,
 {
 	item->revents |= events;
 	dep_item_list_in(inst, item);
-	WRITE_ONCE(item->pending, item->revents);
 	/*
-	 * After it is counted: a thread whose wake-up returns because of this
-	 * finds the event.  Pairs with smp_rmb() in watch_may_return().
+	 * After it is counted: a thread whose wake-up returns because of one of
+	 * these finds the event.  Pairs with the two barriers in
+	 * watch_may_return().
 	 */
-	smp_store_release(&item->snapshot, inst->snapshot);
+	smp_wmb();
+	WRITE_ONCE(item->pending, item->revents);
+	WRITE_ONCE(item->snapshot, inst->snapshot);
 }
 
 /**

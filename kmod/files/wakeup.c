@@ -63,9 +63,12 @@ watch_may_return(const struct dep_item *item, const struct dep_instance *inst,
 		   READ_ONCE(inst->snapshot)) {
 		return false;
 	}
-	/* Pairs with smp_wmb(), or a release, where a sink writes the two. */
+	/*
+	 * Pairs with smp_wmb() where a sink writes the two, and so does the
+	 * acquire, for what our thread looks at next: dep_item_list_trusted().
+	 */
 	smp_rmb();
-	if (events & ~READ_ONCE(item->pending))
+	if (events & ~smp_load_acquire(&item->pending))
 		return false;
 	return !READ_ONCE(inst->nr_waiters) && !READ_ONCE(inst->polled) &&
 	       !trace_devepoll_event_enabled();
