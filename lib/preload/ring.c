@@ -77,7 +77,7 @@ _Static_assert(sizeof(struct preload_rings) <= PAGE, "the table fits");
 _Atomic(struct preload_rings *)devepoll_preload_rings;
 __thread struct preload_written devepoll_preload_written;
 
-/* The size of the kernel's pages, before there is a ring: the word has one. */
+/* The size of a page, which the word has; set before the first ring is made. */
 static size_t word_size;
 
 /* Two slot sets: one is being filled, and one belongs to the process. */
