@@ -238,7 +238,8 @@ static void name(struct io_uring_cmd *cmd, unsigned int flags)		\
 #endif
 
 /* since 6.18: multishot commands, with buffers of the ring */
-#define DEP_URING_CAN_SHOOT	__is_defined(DEP_HAVE_URING_MULTISHOT)
+#define DEP_URING_CAN_SHOOT						\
+	(IS_ENABLED(CONFIG_IO_URING) && __is_defined(DEP_HAVE_URING_MULTISHOT))
 
 static inline bool dep_uring_is_multishot(const struct io_uring_cmd *cmd)
 {
