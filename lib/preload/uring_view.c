@@ -40,13 +40,16 @@
 #define SETUP_NO_SQARRAY	(1U << 16)
 
 /*
- * An element of @shapes does not change once its @ready was set.  @hints has the
- * shape of the last ring that was created with an fd number; several numbers
- * share an element.
+ * An element of @shapes does not change once its @stage is past ADDING.  While
+ * that is ADDED, other threads compare their shapes with it, but do not use it;
+ * it stays so if the shape can't be told from another one.  @hints has the shape
+ * of the last ring that was created with an fd number; several numbers share an
+ * element.
  */
 #define MAX_SHAPES	64
+enum { ADDING, ADDED, READY };
 static struct shape shapes[MAX_SHAPES];
-static atomic_bool ready[MAX_SHAPES];
+static atomic_uchar stage[MAX_SHAPES];
 static atomic_bool unclear[MAX_SHAPES];
 static atomic_uint nr_shapes;
 static atomic_uchar hints[256];
@@ -54,6 +57,12 @@ static atomic_uchar hints[256];
 static atomic_uchar *hint(int fd)
 {
 	return &hints[(unsigned int)fd % (sizeof(hints) / sizeof(*hints))];
+}
+
+static bool is_ready(unsigned int number)
+{
+	return atomic_load_explicit(&stage[number], memory_order_acquire) ==
+	       READY;
 }
 
 /*
@@ -66,7 +75,7 @@ static bool is_unclear(const struct shape *shape)
 	bool found = false;
 
 	for (i = 0; i < nr && i < MAX_SHAPES; i++) {
-		if (!atomic_load(&ready[i]) ||
+		if (atomic_load(&stage[i]) == ADDING ||
 		    shapes[i].entries != shape->entries ||
 		    shapes[i].cq_entries != shape->cq_entries ||
 		    !memcmp(&shapes[i], shape, sizeof(*shape)))
@@ -89,8 +98,7 @@ static unsigned int remember(const struct shape *shape)
 	bool hidden;
 
 	for (i = 0; i < nr && i < MAX_SHAPES; i++) {
-		if (atomic_load_explicit(&ready[i], memory_order_acquire) &&
-		    !memcmp(&shapes[i], shape, sizeof(*shape)))
+		if (is_ready(i) && !memcmp(&shapes[i], shape, sizeof(*shape)))
 			return i;
 	}
 	hidden = is_unclear(shape);
@@ -102,16 +110,17 @@ static unsigned int remember(const struct shape *shape)
 		return MAX_SHAPES;
 	shapes[i] = *shape;
 	atomic_store(&unclear[i], hidden);
-	/* Pairs with the acquire loads of ready[]. */
-	atomic_store(&ready[i], true);
+	/* Pairs with the load in is_unclear(). */
+	atomic_store(&stage[i], ADDED);
 	/* Of two threads that add such shapes, one sees that of the other here. */
-	if (hidden || !is_unclear(shape))
-		return i;
-	atomic_store(&unclear[i], true);
-	if (!preload_sets_expected())
-		return i;
-	atomic_store(&ready[i], false);
-	return MAX_SHAPES;
+	if (!hidden && is_unclear(shape)) {
+		if (preload_sets_expected())
+			return MAX_SHAPES;
+		atomic_store(&unclear[i], true);
+	}
+	/* Pairs with the load in is_ready(). */
+	atomic_store_explicit(&stage[i], READY, memory_order_release);
+	return i;
 }
 
 /**
@@ -312,8 +321,7 @@ static bool map_ring(struct view *view, int fd)
 		return false;
 	for (i = 0; i <= nr && i <= MAX_SHAPES; i++) {
 		n = i ? i - 1 : likely_one;
-		if ((!i || n != likely_one) &&
-		    atomic_load_explicit(&ready[n], memory_order_acquire) &&
+		if ((!i || n != likely_one) && is_ready(n) &&
 		    !atomic_load(&unclear[n]) && map_as(view, fd, &shapes[n]))
 			return true;
 	}
