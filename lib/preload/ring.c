@@ -261,24 +261,32 @@ static void put_zeros_again(struct preload_rings *rings)
 	struct preload_ring *ring = rings->ring;
 
 	for (; ring < rings->ring + MAX_RINGS; ring++) {
-		if (!atomic_load(&ring->mapped) || atomic_load(&ring->number) ||
-		    !preload_ring_hold(ring))
-			continue;
-		if (!atomic_load(&ring->number))
-			put_zeros(ring);
-		if (!preload_ring_release(ring))
+		if (atomic_load(&ring->mapped) && !atomic_load(&ring->number) &&
+		    preload_ring_hold(ring))
 			devepoll_preload_ring_drop_held(ring);
 	}
 }
 
 /**
- * devepoll_preload_ring_drop_held() - drop a ring that could not be released
- * @ring: the ring, which this thread holds
+ * devepoll_preload_ring_drop_held() - drop a ring that this thread holds
+ * @ring: the ring, which is not held any more afterwards
+ *
+ * If the ring has a number again, another instance got its place after the drop
+ * had cleared the number.  The mappings are those of this instance, and stay.
  */
 void devepoll_preload_ring_drop_held(struct preload_ring *ring)
 {
-	put_zeros(ring);
-	atomic_store_explicit(&ring->state, RING_FREE, memory_order_release);
+	do {
+		/*
+		 * It is free only in a child of fork(2) that a signal handler
+		 * made: what this thread did to the ring was for the parent.
+		 */
+		if (atomic_exchange(&ring->state, RING_HELD) == RING_FREE)
+			atomic_store(&ring->number, 0);
+		/* A drop from now on makes the release fail. */
+		if (!atomic_load(&ring->number))
+			put_zeros(ring);
+	} while (!preload_ring_release(ring));
 }
 
 static void release(struct preload_ring *ring)
@@ -294,8 +302,7 @@ static void drop(struct preload_ring *ring)
 	atomic_store(&ring->number, 0);
 	do {
 		if (preload_ring_hold(ring)) {
-			put_zeros(ring);
-			release(ring);
+			devepoll_preload_ring_drop_held(ring);
 			return;
 		}
 		/* Whoever holds the ring drops it, even if that is us. */

@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/time.h>
+#include <ucontext.h>
 
 #include "kselftest_harness.h"
 
@@ -207,5 +208,86 @@ TEST_F(preload_ring, child_that_a_signal_handler_forks_goes_on)
 	ASSERT_EQ(0, eventfd_post(self->edge));
 	EXPECT_EQ(1, epoll_wait(self->set, self->out, NR, 0));
 }
+
+#if defined(__x86_64__) || defined(__i386__)
+
+#define TRAP_FLAG	0x100L
+
+#ifdef __x86_64__
+#define read_flags	__builtin_ia32_readeflags_u64
+#define write_flags	__builtin_ia32_writeeflags_u64
+#else
+#define read_flags	__builtin_ia32_readeflags_u32
+#define write_flags	__builtin_ia32_writeeflags_u32
+#endif
+
+/* Sets whose numbers are equal modulo this share the place of a ring. */
+#define PLACES		64
+
+static volatile sig_atomic_t steps_left;
+static volatile int made_in_a_step;
+
+/* After one instruction; the last one that is asked for makes a set. */
+static void step(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *c = context;
+
+	(void)signal;
+	(void)info;
+	if (--steps_left > 0)
+		return;
+	c->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+	if (steps_left == 0)
+		made_in_a_step = epoll_create1(EPOLL_CLOEXEC);
+}
+
+/* The compiler must not move anything across this. */
+static __attribute__((noinline)) void trap_each_step(bool on)
+{
+	const long flags = read_flags() & ~TRAP_FLAG;
+
+	write_flags(on ? flags | TRAP_FLAG : flags);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/*
+ * A handler makes a set within a close, after each of its instructions in turn;
+ * the new set has the next number that shares the ring's place.
+ */
+TEST_F(preload_ring, set_that_gets_the_place_in_a_close_works)
+{
+	struct sigaction action = {
+		.sa_sigaction = step, .sa_flags = SA_SIGINFO,
+	};
+	int first = self->set, last = first + PLACES - 1, n, fd;
+
+	ASSERT_EQ(0, sigaction(SIGTRAP, &action, NULL));
+	for (fd = first + 1; fd <= last; fd++)
+		ASSERT_TRUE(fcntl(fd, F_GETFD) >= 0 ||
+			    dup2(STDIN_FILENO, fd) == fd);
+	for (n = 1; steps_left <= 0; n++) {
+		made_in_a_step = -1;
+		steps_left = n;
+		trap_each_step(true);
+		close(first);
+		trap_each_step(false);
+		if (made_in_a_step >= 0) {
+			ASSERT_EQ(0, add(made_in_a_step, self->edge, EDGE));
+			ASSERT_EQ(0, eventfd_post(self->edge));
+			EXPECT_EQ(self->edge, ready(made_in_a_step))
+			{
+				TH_LOG("made at step %d", n);
+				break;
+			}
+			ASSERT_EQ(0, eventfd_take(self->edge));
+			ASSERT_EQ(0, close(made_in_a_step));
+		}
+		fd = epoll_create1(EPOLL_CLOEXEC);
+		ASSERT_EQ(first, fd);
+	}
+	EXPECT_LT(50, n);
+}
+
+#endif
 
 TEST_HARNESS_MAIN
