@@ -98,8 +98,11 @@ static unsigned int remember(const struct shape *shape)
 	bool hidden;
 
 	for (i = 0; i < nr && i < MAX_SHAPES; i++) {
-		if (is_ready(i) && !memcmp(&shapes[i], shape, sizeof(*shape)))
-			return i;
+		if (!is_ready(i) || memcmp(&shapes[i], shape, sizeof(*shape)))
+			continue;
+		/* Rings from before the first set made it unclear. */
+		return preload_sets_expected() && atomic_load(&unclear[i]) ?
+			       MAX_SHAPES : i;
 	}
 	hidden = is_unclear(shape);
 	if (nr >= MAX_SHAPES || (hidden && preload_sets_expected()))
