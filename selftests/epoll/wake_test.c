@@ -310,8 +310,11 @@ static uint64_t time_to_tell(struct eset *set, int event)
 	return bad || eventfd_take(event) ? 0 : took;
 }
 
-/* On a busy machine the telling thread may itself get no processor once. */
-#define TOLD_NS		(100 * NSEC_PER_MSEC)
+/*
+ * Half of what it takes if the telling waits for the hog.  On a busy machine,
+ * under emulation, the telling thread itself waited 112 ms for its processor.
+ */
+#define TOLD_NS		(HOG_NS / 2)
 /* With PREEMPT_RT the hog delays the telling for as long as it runs. */
 #define TOLD_REALTIME_NS (2000 * NSEC_PER_MSEC)
 #define TELL_TRIES	10
