@@ -3,7 +3,7 @@
  * libdevepoll-preload.so: sets that are changed by a ring which threads or
  * children share, or which were given to a program that has made none; on epoll
  * the same.  This program, started with "--without-set", changes a set that it
- * was given.
+ * was given, or creates rings before its first set.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -40,9 +40,29 @@ static int go_on(const char *given, int fd, const char *first)
 	return !works_by(&r, set);
 }
 
+/* The exit status of a program that had rings of two kinds before its set. */
+static int create_unclear(void)
+{
+	struct raw_ring r;
+
+	/* These have the same sizes, but their offsets differ. */
+	if (raw_ring_open(&r, 0, RAW_ENTRIES) ||
+	    raw_ring_open(&r, IORING_SETUP_CQE32, RAW_ENTRIES))
+		return 2;
+	if (!is_set_of_the_device(epoll_create1(0)))
+		return 3;
+	if (raw_ring_open(&r, 0, RAW_ENTRIES) != -ENOMEM)
+		return 4;
+	if (raw_ring_open(&r, IORING_SETUP_CQE32, RAW_ENTRIES) != -ENOMEM)
+		return 5;
+	return raw_ring_open(&r, 0, 2 * RAW_ENTRIES) ? 6 : 0;
+}
+
 static __attribute__((constructor)) void begin_without_set(int argc,
 							   char **argv)
 {
+	if (argc == 3 && !strcmp(argv[1], WITHOUT_SET))
+		_exit(create_unclear());
 	if (argc == 5 && !strcmp(argv[1], WITHOUT_SET))
 		_exit(go_on(argv[2], atoi(argv[3]), argv[4]));
 }
@@ -111,6 +131,18 @@ TEST_F(given, set_that_is_received_is_changed_by_a_ring)
 	ASSERT_EQ(0, send_fd(fds[1], self->set));
 	ASSERT_EQ(0, close(self->set));
 	EXPECT_EQ(0, start("received", fds[0], variant->first));
+}
+
+TEST(kinds_of_rings_that_became_unclear_before_the_first_set_are_refused)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		execl("/proc/self/exe", "/proc/self/exe", WITHOUT_SET,
+		      "unclear", NULL);
+		_exit(127);
+	}
+	EXPECT_EQ(0, reap(child));
 }
 
 #define THREADS	4
