@@ -12,11 +12,12 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/time.h>
-#include <ucontext.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 
 #include "preload/preload_ring.h"
+#include "preload/step.h"
 
 #define FILES	12
 #define WRITES	4000
@@ -209,68 +210,42 @@ TEST_F(preload_ring, child_that_a_signal_handler_forks_goes_on)
 	EXPECT_EQ(1, epoll_wait(self->set, self->out, NR, 0));
 }
 
-#if defined(__x86_64__) || defined(__i386__)
-
-#define TRAP_FLAG	0x100L
-
-#ifdef __x86_64__
-#define read_flags	__builtin_ia32_readeflags_u64
-#define write_flags	__builtin_ia32_writeeflags_u64
-#else
-#define read_flags	__builtin_ia32_readeflags_u32
-#define write_flags	__builtin_ia32_writeeflags_u32
-#endif
+#ifdef HAS_STEPS
 
 /* Sets whose numbers are equal modulo this share the place of a ring. */
 #define PLACES		64
 
-static volatile sig_atomic_t steps_left;
+/* The lowest free number is then the next one that shares the place. */
+static bool take_numbers_between(int first)
+{
+	int fd;
+
+	for (fd = first + 1; fd < first + PLACES; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && dup2(STDIN_FILENO, fd) != fd)
+			return false;
+	}
+	return true;
+}
+
 static volatile int made_in_a_step;
 
-/* After one instruction; the last one that is asked for makes a set. */
-static void step(int signal, siginfo_t *info, void *context)
+static void make_a_set(void)
 {
-	ucontext_t *c = context;
-
-	(void)signal;
-	(void)info;
-	if (--steps_left > 0)
-		return;
-	c->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
-	if (steps_left == 0)
-		made_in_a_step = epoll_create1(EPOLL_CLOEXEC);
+	made_in_a_step = epoll_create1(EPOLL_CLOEXEC);
 }
 
-/* The compiler must not move anything across this. */
-static __attribute__((noinline)) void trap_each_step(bool on)
+/* A handler makes a set within a close, at each of its instructions in turn. */
+TEST_F_TIMEOUT(preload_ring, set_that_gets_the_place_in_a_close_works, 120)
 {
-	const long flags = read_flags() & ~TRAP_FLAG;
+	int first = self->set, n, fd;
+	bool stepped = true;
 
-	write_flags(on ? flags | TRAP_FLAG : flags);
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
-/*
- * A handler makes a set within a close, after each of its instructions in turn;
- * the new set has the next number that shares the ring's place.
- */
-TEST_F(preload_ring, set_that_gets_the_place_in_a_close_works)
-{
-	struct sigaction action = {
-		.sa_sigaction = step, .sa_flags = SA_SIGINFO,
-	};
-	int first = self->set, last = first + PLACES - 1, n, fd;
-
-	ASSERT_EQ(0, sigaction(SIGTRAP, &action, NULL));
-	for (fd = first + 1; fd <= last; fd++)
-		ASSERT_TRUE(fcntl(fd, F_GETFD) >= 0 ||
-			    dup2(STDIN_FILENO, fd) == fd);
-	for (n = 1; steps_left <= 0; n++) {
+	ASSERT_TRUE(take_numbers_between(first));
+	for (n = 1; stepped; n++) {
 		made_in_a_step = -1;
-		steps_left = n;
-		trap_each_step(true);
+		steps_begin(make_a_set);
 		close(first);
-		trap_each_step(false);
+		stepped = steps_end();
 		if (made_in_a_step >= 0) {
 			ASSERT_EQ(0, add(made_in_a_step, self->edge, EDGE));
 			ASSERT_EQ(0, eventfd_post(self->edge));
