@@ -13,6 +13,7 @@
 
 #include <limits.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -112,6 +113,28 @@ kernel_time(const struct timespec *from, struct __kernel_timespec *copy)
 
 /* The size of a signal mask for the kernel. */
 #define KERNEL_SIGSET_SIZE	8
+
+/*
+ * No handler runs until entry_set_signals().  These two stay as they are, since
+ * a blocked one kills a program whose instructions raise it: SIGSYS, by a filter
+ * that traps system calls, ours among them; and SIGTRAP, by a program that steps
+ * through itself.
+ */
+static inline uint64_t entry_block_signals(void)
+{
+	const uint64_t all = ~(1ULL << (SIGSYS - 1) | 1ULL << (SIGTRAP - 1));
+	uint64_t before = 0;
+
+	raw_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before,
+		 KERNEL_SIGSET_SIZE, 0, 0);
+	return before;
+}
+
+static inline void entry_set_signals(uint64_t before)
+{
+	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0,
+		 KERNEL_SIGSET_SIZE, 0, 0);
+}
 
 /* The arguments of epoll_pwait(2) or epoll_pwait2(2); timeout in nanoseconds */
 struct entry_wait {

@@ -233,19 +233,14 @@ static void translate_pending(const struct view *view)
 
 static void look(int fd)
 {
-	/* A program that traps calls by a filter (SIGSYS) traps ours, too. */
-	const uint64_t all = ~(1ULL << (SIGSYS - 1));
+	const uint64_t signals = entry_block_signals();
 	struct view view;
-	uint64_t signals;
 
-	raw_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&signals,
-		 KERNEL_SIGSET_SIZE, 0, 0);
 	if (devepoll_uring_view_open(&view, fd)) {
 		translate_pending(&view);
 		devepoll_uring_view_close(&view);
 	}
-	raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0,
-		 KERNEL_SIGSET_SIZE, 0, 0);
+	entry_set_signals(signals);
 }
 
 /**

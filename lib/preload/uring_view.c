@@ -17,7 +17,8 @@
  *
  * A mapping keeps its ring.  A child of fork(2) has neither the mappings nor
  * the slots, so that it keeps no ring of its parent.  Therefore signals are
- * blocked during a look: a handler might fork.
+ * blocked during a look: a handler might fork.  They are also blocked while a
+ * close unmaps a ring: a handler might leave it by siglongjmp(3).
  *
  * If the program closes a ring in a way that the library does not see, the ring
  * stays until its slot is needed or the process ends.  If its number gets
@@ -209,13 +210,30 @@ static void unmap(const struct view *view)
 	raw_unmap(view->ring, view->ring_size);
 }
 
+/* It was dropped. */
+static void kept_end(struct kept *kept)
+{
+	unmap(&kept->view);
+	atomic_store(&kept->state, KEPT_NOT);
+}
+
 /* The owner of a slot has done with its ring. */
 static void kept_return(struct kept *kept)
 {
-	if (kept_goes(kept, KEPT_BUSY, KEPT_IDLE))
-		return;
-	unmap(&kept->view);
-	atomic_store(&kept->state, KEPT_NOT);
+	if (!kept_goes(kept, KEPT_BUSY, KEPT_IDLE))
+		kept_end(kept);
+}
+
+/* No handler may leave this by siglongjmp(3): the slot would be lost. */
+static bool kept_drop_idle(struct kept *kept)
+{
+	const uint64_t signals = entry_block_signals();
+	const bool idle = kept_goes(kept, KEPT_IDLE, KEPT_DROPPED);
+
+	if (idle)
+		kept_end(kept);
+	entry_set_signals(signals);
+	return idle;
 }
 
 static bool kept_drop(struct kept *kept, unsigned int first, unsigned int last)
@@ -228,16 +246,12 @@ static bool kept_drop(struct kept *kept, unsigned int first, unsigned int last)
 	fd = atomic_load(&kept->fd);
 	if (fd < first || fd > last)
 		return true;
-	if (kept_goes(kept, KEPT_IDLE, KEPT_BUSY)) {
-		atomic_store(&kept->state, KEPT_DROPPED);
-		kept_return(kept);
-		return true;
-	}
-	if (kept_goes(kept, KEPT_BUSY, KEPT_DROPPED))
-		return true;
 	state = atomic_load(&kept->state);
-	/* Otherwise it has become idle again just now: try once more. */
-	return state == KEPT_NOT || state == KEPT_DROPPED;
+	if (state == KEPT_NOT || state == KEPT_DROPPED)
+		return true;
+	/* Otherwise it has changed just now: try once more. */
+	return kept_drop_idle(kept) ||
+	       kept_goes(kept, KEPT_BUSY, KEPT_DROPPED);
 }
 
 /**

@@ -15,6 +15,7 @@
 #include "kselftest_harness.h"
 
 #include "preload/preload_uring.h"
+#include "preload/step.h"
 
 /* A call of epoll for a set that the program knows nothing of yet. */
 static bool call_first(const char *first, int set, int fd)
@@ -144,6 +145,47 @@ TEST(kinds_of_rings_that_became_unclear_before_the_first_set_are_refused)
 	}
 	EXPECT_EQ(0, reap(child));
 }
+
+#ifdef HAS_STEPS
+
+static int mappings_of_rings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	int n = 0;
+
+	while (maps && fgets(line, sizeof(line), maps))
+		n += !!strstr(line, "[io_uring]");
+	if (maps)
+		fclose(maps);
+	return n;
+}
+
+/* All rings have one number, under which the library keeps them mapped. */
+TEST(no_ring_is_lost_to_a_handler_that_leaves_its_close)
+{
+	int set = epoll_create1(EPOLL_CLOEXEC), fd = eventfd_new(), n = 0;
+	struct raw_ring r;
+	bool left;
+
+	do {
+		ASSERT_EQ(0, raw_ring_open(&r, 0, RAW_ENTRIES));
+		ASSERT_EQ(0, change(&r, set, EPOLL_CTL_ADD, fd, EPOLLIN));
+		ASSERT_EQ(0, epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL));
+		raw_ring_unmap(&r);
+		ASSERT_EQ(2, mappings_of_rings())
+			TH_LOG("left at step %d", n);
+		left = close_is_left(r.fd);
+		/* It may be open still. */
+		close(r.fd);
+		ASSERT_EQ(0, mappings_of_rings())
+			TH_LOG("left at step %d", n);
+		n++;
+	} while (left);
+	EXPECT_LT(50, n);
+}
+
+#endif
 
 #define THREADS	4
 #define ROUNDS	8

@@ -10,10 +10,12 @@
 
 #define HAS_STEPS	1
 
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #define TRAP_FLAG	0x100L
 
@@ -92,6 +94,33 @@ static inline bool steps_end(void)
 {
 	trap_each_step(false);
 	return step_handled;
+}
+
+static sigjmp_buf step_left;
+
+static inline void leave_by_jump(int signal)
+{
+	(void)signal;
+	siglongjmp(step_left, 1);
+}
+
+static inline void raise_signal(void)
+{
+	raise(SIGUSR1);
+}
+
+/*
+ * The handler of a signal leaves a close by siglongjmp(3), at the next
+ * instruction or as soon as the signal is not blocked; false if none is left.
+ */
+static inline bool close_is_left(int fd)
+{
+	signal(SIGUSR1, leave_by_jump);
+	if (sigsetjmp(step_left, 1))
+		return true;
+	steps_begin(raise_signal);
+	close(fd);
+	return steps_end();
 }
 
 #endif

@@ -84,7 +84,7 @@ inline give_back()
 	fi
 }
 
-/* devepoll_uring_view_drop() of number 0, and kept_drop() */
+/* devepoll_uring_view_drop() of number 0, and kept_drop() with what it calls */
 inline drop()
 {
 #if FAULT != 4
@@ -93,11 +93,15 @@ inline drop()
 	do
 	:: fd != 0 -> break
 	:: else ->
-		goes(IDLE, BUSY);
+		if
+		:: state == NOT || state == DROPPED -> break
+		:: else
+		fi;
+		goes(IDLE, DROPPED);
 		if
 		:: went ->
-			state = DROPPED;
-			give_back();
+			unmap(view);
+			state = NOT;
 			break
 		:: else
 		fi;
@@ -112,10 +116,6 @@ inline drop()
 #if FAULT == 8
 		break;
 #endif
-		if
-		:: state == NOT || state == DROPPED -> break
-		:: else
-		fi
 	od
 }
 
