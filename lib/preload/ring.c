@@ -295,21 +295,30 @@ static void release(struct preload_ring *ring)
 		devepoll_preload_ring_drop_held(ring);
 }
 
-static void drop(struct preload_ring *ring)
+/* Whoever holds the ring drops it, even if that is us. */
+static void drop_or_leave(struct preload_ring *ring)
 {
 	unsigned int state;
 
-	atomic_store(&ring->number, 0);
 	do {
 		if (preload_ring_hold(ring)) {
 			devepoll_preload_ring_drop_held(ring);
 			return;
 		}
-		/* Whoever holds the ring drops it, even if that is us. */
 		state = RING_HELD;
 	} while (!atomic_compare_exchange_strong(&ring->state, &state,
 						 RING_TO_BE_DROPPED) &&
 		 state != RING_TO_BE_DROPPED);
+}
+
+/* No handler may leave this by siglongjmp(3): the ring would stay held. */
+static void drop(struct preload_ring *ring)
+{
+	const uint64_t signals = entry_block_signals();
+
+	atomic_store(&ring->number, 0);
+	drop_or_leave(ring);
+	entry_set_signals(signals);
 }
 
 /* Give the instance a ring, and map it where @ring, which is held, says. */

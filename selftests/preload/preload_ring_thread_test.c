@@ -263,6 +263,22 @@ TEST_F_TIMEOUT(preload_ring, set_that_gets_the_place_in_a_close_works, 120)
 	EXPECT_LT(50, n);
 }
 
+TEST_F_TIMEOUT(preload_ring, place_outlives_a_handler_that_leaves_a_close, 120)
+{
+	int n;
+
+	for (n = 1; close_is_left(self->set); n++) {
+		/* It may be open still. */
+		close(self->set);
+		ASSERT_EQ(0, mappings())
+			TH_LOG("left at step %d", n);
+		ASSERT_EQ(self->set, epoll_create1(EPOLL_CLOEXEC));
+		ASSERT_EQ(2, mappings())
+			TH_LOG("left at step %d", n);
+	}
+	EXPECT_LT(50, n);
+}
+
 #endif
 
 TEST_HARNESS_MAIN
