@@ -311,13 +311,16 @@ static void drop_or_leave(struct preload_ring *ring)
 		 state != RING_TO_BE_DROPPED);
 }
 
-/* No handler may leave this by siglongjmp(3): the ring would stay held. */
-static void drop(struct preload_ring *ring)
+/*
+ * Drop the ring of this number, unless another instance has it by now.  No
+ * handler may leave this by siglongjmp(3): the ring would stay held.
+ */
+static void drop(struct preload_ring *ring, int number)
 {
 	const uint64_t signals = entry_block_signals();
 
-	atomic_store(&ring->number, 0);
-	drop_or_leave(ring);
+	if (atomic_compare_exchange_strong(&ring->number, &number, 0))
+		drop_or_leave(ring);
 	entry_set_signals(signals);
 }
 
@@ -405,7 +408,7 @@ void devepoll_preload_ring_renumber(int fd)
 	struct preload_ring *ring = preload_ring_of(fd);
 
 	if (ring)
-		drop(ring);
+		drop(ring, fd + 1);
 }
 
 /**
@@ -426,7 +429,7 @@ void devepoll_preload_ring_close(unsigned int first, unsigned int last)
 		number = atomic_load(&rings->ring[i].number);
 		if (number && number - 1 >= first && number - 1 <= last &&
 		    is_our_process(rings))
-			drop(&rings->ring[i]);
+			drop(&rings->ring[i], number);
 	}
 }
 

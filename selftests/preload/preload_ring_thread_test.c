@@ -263,6 +263,52 @@ TEST_F_TIMEOUT(preload_ring, set_that_gets_the_place_in_a_close_works, 120)
 	EXPECT_LT(50, n);
 }
 
+static volatile int closed_in_a_step;
+static volatile bool has_ring;
+
+/* The number refers to something else then, and its place to another set. */
+static void close_first(void)
+{
+	bool free;
+
+	close(closed_in_a_step);
+	free = !mappings();
+	fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, closed_in_a_step);
+	make_a_set();
+	has_ring = free && mappings() == 2;
+}
+
+/* The same, but the handler closes the set that is being closed before. */
+TEST_F_TIMEOUT(preload_ring, set_that_gets_the_place_after_a_close_keeps_its_ring,
+	       120)
+{
+	int n, fd, rings = 0;
+	bool stepped = true;
+
+	closed_in_a_step = self->set;
+	ASSERT_TRUE(take_numbers_between(self->set));
+	for (n = 1; stepped; n++) {
+		made_in_a_step = -1;
+		has_ring = false;
+		steps_begin(close_first);
+		close(self->set);
+		stepped = steps_end();
+		if (has_ring) {
+			rings++;
+			EXPECT_EQ(2, mappings())
+			{
+				TH_LOG("made at step %d", n);
+				break;
+			}
+		}
+		close(made_in_a_step);
+		close(self->set);
+		fd = epoll_create1(EPOLL_CLOEXEC);
+		ASSERT_EQ(self->set, fd);
+	}
+	EXPECT_LT(50, rings);
+}
+
 TEST_F_TIMEOUT(preload_ring, place_outlives_a_handler_that_leaves_a_close, 120)
 {
 	int n;
