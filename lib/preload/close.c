@@ -35,14 +35,18 @@ static bool is_kept(int fd)
 	return preload_may_keep(fd) && devepoll_preload_keep_find(fd, fd) == fd;
 }
 
-static void note_dup(int fd, int fd2)
+/* True if fd2 is still open for the descriptor that the library keeps. */
+static bool note_dup(int fd, int fd2)
 {
+	bool moved = false;
+
 	if (fd == fd2)
-		return;
+		return false;
 	devepoll_uring_view_drop(fd2, fd2);
 	if (preload_may_keep(fd2))
-		devepoll_preload_keep_move(fd2);
+		moved = devepoll_preload_keep_move(fd2);
 	devepoll_preload_ring_renumber(fd2);
+	return moved;
 }
 
 /*
@@ -53,6 +57,13 @@ static long noted(long ret, unsigned int first, unsigned int last)
 {
 	devepoll_uring_view_drop(first, last);
 	return ret;
+}
+
+static long noted_dup(long ret, int fd2, bool moved)
+{
+	if (moved && ret < 0)
+		devepoll_preload_keep_moved(fd2);
+	return noted(ret, fd2, fd2);
 }
 
 static long closing_call(long nr, long a, long b, long c)
@@ -112,6 +123,8 @@ static long close_numbers(unsigned int first, unsigned int last, int flags,
  */
 long devepoll_preload_close_call(long nr, long a, long b, long c)
 {
+	bool moved;
+
 	switch (nr) {
 	case SYS_close:
 		if (is_kept(a))
@@ -122,8 +135,8 @@ long devepoll_preload_close_call(long nr, long a, long b, long c)
 		return noted(close_numbers(a, b, c, range_by_number), a, b);
 	case SYS_dup2:
 	case SYS_dup3:
-		note_dup(a, b);
-		return noted(closing_call(nr, a, b, c), b, b);
+		moved = note_dup(a, b);
+		return noted_dup(closing_call(nr, a, b, c), b, moved);
 	}
 	return closing_call(nr, a, b, c);
 }
@@ -149,22 +162,23 @@ int close(int fd)
 int dup2(int fd, int fd2)
 {
 	int (*next)(int fd, int fd2) = devepoll_preload_next.dup2;
+	bool moved = note_dup(fd, fd2);
 
-	note_dup(fd, fd2);
-	return noted(next ? next(fd, fd2) :
-			    syscall_result(closing_call(SYS_dup2, fd, fd2, 0)),
-		     fd2, fd2);
+	return noted_dup(next ? next(fd, fd2) :
+				syscall_result(closing_call(SYS_dup2, fd, fd2,
+							    0)),
+			 fd2, moved);
 }
 
 int dup3(int fd, int fd2, int flags)
 {
 	int (*next)(int fd, int fd2, int flags) = devepoll_preload_next.dup3;
+	bool moved = note_dup(fd, fd2);
 
-	note_dup(fd, fd2);
-	return noted(next ? next(fd, fd2, flags) :
-			    syscall_result(closing_call(SYS_dup3, fd, fd2,
-							flags)),
-		     fd2, fd2);
+	return noted_dup(next ? next(fd, fd2, flags) :
+				syscall_result(closing_call(SYS_dup3, fd, fd2,
+							    flags)),
+			 fd2, moved);
 }
 
 int close_range(unsigned int first, unsigned int last, int flags)

@@ -92,22 +92,37 @@ int devepoll_preload_keep_find(unsigned int first, unsigned int last)
  * devepoll_preload_keep_move() - leave a number to the program
  * @fd: the number, which the program is about to replace
  *
+ * The number stays open until the call of the program replaces it: another
+ * thread that opens a file meanwhile must not get it.
+ *
  * A child of vfork(2) has descriptors of its own, but its parent's memory.
  * There the descriptor does not move: the child loses it.
+ *
+ * Return: true if devepoll_preload_keep_moved() has to follow.
  */
-void devepoll_preload_keep_move(int fd)
+bool devepoll_preload_keep_move(int fd)
 {
 	long other;
 
 	if (devepoll_preload_keep_find(fd, fd) < 0 || !is_keeper())
-		return;
+		return false;
 	other = raw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEEP_FROM, 0, 0, 0);
 	/* Another thread may have moved it just now, and replaced the number. */
 	if ((other < 0 || is_ours(other)) && set_kept(fd, other < 0 ? -1 : other))
-		other = fd;
-	/* The call that is to replace it may fail. */
+		return true;
 	if (other >= 0)
 		raw_call(SYS_close, other, 0, 0, 0, 0, 0);
+	return false;
+}
+
+/**
+ * devepoll_preload_keep_moved() - end what devepoll_preload_keep_move() began
+ * @fd: the number, after a call that has not replaced it
+ */
+void devepoll_preload_keep_moved(int fd)
+{
+	if (is_ours(fd))
+		raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 /* By ioctl(2) or, if a filter refuses that, by fadvise64(2). */
@@ -149,8 +164,12 @@ long devepoll_preload_keep_create(int flags, long err)
 	return ret == -ENOTTY || ret == -EINVAL ? err : ret;
 }
 
-/* Also in the child of fork(2), but not in that of vfork(2). */
-static void become_keeper(void)
+/**
+ * devepoll_preload_become_keeper() - note whose memory this is
+ *
+ * Also in the child of fork(2) and _Fork(3), but not in that of vfork(2).
+ */
+void devepoll_preload_become_keeper(void)
 {
 	keeper = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
@@ -179,8 +198,8 @@ static __attribute__((constructor)) void keep(void)
 	raw_call(SYS_close, reader, 0, 0, 0, 0, 0);
 	if (kept < 0)
 		return;
-	become_keeper();
-	pthread_atfork(NULL, NULL, become_keeper);
+	devepoll_preload_become_keeper();
+	pthread_atfork(NULL, NULL, devepoll_preload_become_keeper);
 	atomic_store_explicit(&devepoll_preload_kept, kept,
 			      memory_order_relaxed);
 }

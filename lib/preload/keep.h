@@ -14,10 +14,12 @@
 /* Its number, or -1 without one. */
 extern DEVEPOLL_HIDDEN atomic_int devepoll_preload_kept;
 
+DEVEPOLL_HIDDEN void devepoll_preload_become_keeper(void);
 DEVEPOLL_HIDDEN long devepoll_preload_keep_create(int flags, long err);
 DEVEPOLL_HIDDEN int devepoll_preload_keep_find(unsigned int first,
 					       unsigned int last);
-DEVEPOLL_HIDDEN void devepoll_preload_keep_move(int fd);
+DEVEPOLL_HIDDEN bool devepoll_preload_keep_move(int fd);
+DEVEPOLL_HIDDEN void devepoll_preload_keep_moved(int fd);
 
 /* May the number be ours? */
 static inline bool preload_may_keep(int fd)

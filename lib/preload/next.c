@@ -29,6 +29,7 @@ void devepoll_preload_find_next(void)
 	next->closefrom = dlsym(RTLD_NEXT, "closefrom");
 	next->dup2 = dlsym(RTLD_NEXT, "dup2");
 	next->dup3 = dlsym(RTLD_NEXT, "dup3");
+	next->fork = dlsym(RTLD_NEXT, "_Fork");
 	next->epoll_wait = dlsym(RTLD_NEXT, "epoll_wait");
 	next->epoll_pwait = dlsym(RTLD_NEXT, "epoll_pwait");
 	next->epoll_pwait2 = dlsym(RTLD_NEXT, EPOLL_PWAIT2);

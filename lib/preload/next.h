@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/types.h>
 
 #include <linux/time_types.h>
 
@@ -27,6 +28,8 @@ struct preload_next {
 	void (*_Atomic closefrom)(int lowfd);
 	int (*_Atomic dup2)(int fd, int fd2);
 	int (*_Atomic dup3)(int fd, int fd2, int flags);
+	/* _Fork(3) */
+	pid_t (*_Atomic fork)(void);
 	int (*_Atomic epoll_wait)(int epfd, struct epoll_event *events,
 				  int maxevents, int timeout);
 	int (*_Atomic epoll_pwait)(int epfd, struct epoll_event *events,

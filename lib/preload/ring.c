@@ -51,7 +51,7 @@
  * the table.  A signal handler may have called fork(2) in a wait that reads
  * them, so the child maps zeros there: in the holes that the rings of its
  * parent have left, and in no other place.  A parent that was itself made
- * without the handlers of pthread_atfork() (by _Fork(), or clone(2)) has an
+ * without the handlers of pthread_atfork(), by a clone(2) of its own, has an
  * empty table, and may have mapped what it likes in the holes that it began
  * with.
  *
@@ -148,13 +148,20 @@ static void *word_of(struct preload_ring *ring)
 	return (void *)__atomic_load_n(&ring->word, __ATOMIC_RELAXED);
 }
 
-/* In the process that calls fork(2), which several threads may do at a time. */
-static void note_places(void)
+/**
+ * devepoll_preload_ring_before_fork() - note where the rings are, for a child
+ *
+ * Several threads may do this at a time.
+ */
+void devepoll_preload_ring_before_fork(void)
 {
 	struct preload_rings *rings = known_rings();
-	bool ours = rings && atomic_load(&rings->pid) == getpid_now();
+	bool ours;
 	int i;
 
+	if (!rings)
+		return;
+	ours = atomic_load(&rings->pid) == getpid_now();
 	for (i = 0; i < MAX_RINGS; i++) {
 		struct preload_ring *ring = ours ? &rings->ring[i] : NULL;
 
@@ -195,13 +202,18 @@ static bool zeros_are_whole(char *at)
 	       (fill_hole(at + word_size, sets_size(), &err) || err == -EEXIST);
 }
 
-/* In the child of fork(2). */
-static void map_anew(void)
+/**
+ * devepoll_preload_ring_in_child() - map zeros where the parent had rings
+ *
+ * This is for the child of fork(2) or _Fork(3), in which there are holes.
+ */
+void devepoll_preload_ring_in_child(void)
 {
 	struct preload_rings *rings = known_rings();
-	bool any = false;
 	int i;
 
+	if (!rings)
+		return;
 	for (i = 0; i < MAX_RINGS; i++) {
 		char *at = places[i].at;
 
@@ -213,11 +225,9 @@ static void map_anew(void)
 			continue;
 		rings->ring[i].word = (void *)at;
 		rings->ring[i].sets = (void *)(at + word_size);
-		any = true;
 	}
-	/* The places belong to this process now. */
-	if (any)
-		atomic_store(&rings->pid, getpid_now());
+	/* Else a child of vfork(2) could take the table for its own. */
+	atomic_store(&rings->pid, getpid_now());
 }
 
 /* Before the program can call vfork(2). */
@@ -226,7 +236,8 @@ static __attribute__((constructor)) void begin(void)
 	if (!devepoll_setting(SETTING_RING))
 		return;
 	make_rings();
-	pthread_atfork(note_places, NULL, map_anew);
+	pthread_atfork(devepoll_preload_ring_before_fork, NULL,
+		       devepoll_preload_ring_in_child);
 }
 
 /* Do the fds of this process belong to the table? */

@@ -78,6 +78,8 @@ _Atomic(struct preload_rings *)devepoll_preload_rings;
 extern DEVEPOLL_HIDDEN __attribute__((tls_model("initial-exec")))
 __thread struct preload_written devepoll_preload_written;
 
+DEVEPOLL_HIDDEN void devepoll_preload_ring_before_fork(void);
+DEVEPOLL_HIDDEN void devepoll_preload_ring_in_child(void);
 DEVEPOLL_HIDDEN void devepoll_preload_ring_open(int epfd);
 DEVEPOLL_HIDDEN void devepoll_preload_ring_close(unsigned int first,
 						 unsigned int last);

@@ -13,6 +13,7 @@
 
 #include "core/fadvise_filter.h"
 #include "preload/preload_keep.h"
+#include "preload/step.h"
 
 TEST_F(keep, is_not_open_for_the_program)
 {
@@ -142,16 +143,72 @@ TEST_F(keep, leaves_its_number_to_the_program)
 	EXPECT_TRUE(makes_sets());
 }
 
+static int dup2_by_number(int fd, int fd2)
+{
+	return syscall(SYS_dup3, fd, fd2, 0);
+}
+
+static int dup3_with_flag(int fd, int fd2)
+{
+	return dup3(fd, fd2, O_CLOEXEC);
+}
+
 TEST_F(keep, survives_a_dup2_that_fails)
 {
-	errno = 0;
-	EXPECT_EQ(-1, dup2(NUMBERS - 1, self->kept));
-	EXPECT_EQ(EBADF, errno);
-	/* One, wherever it is. */
-	EXPECT_EQ(-1, device_from(kept_number() + 1));
+	int (*const ways[])(int fd, int fd2) = {
+		dup2, dup3_with_flag, dup2_by_number,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		errno = 0;
+		EXPECT_EQ(-1, ways[i](NUMBERS - 1, kept_number()));
+		EXPECT_EQ(EBADF, errno);
+		/* One, wherever it is. */
+		EXPECT_EQ(-1, device_from(kept_number() + 1))
+			TH_LOG("way %zu", i);
+	}
 	ASSERT_EQ(0, leave_the_root());
 	EXPECT_TRUE(makes_sets());
 }
+
+#ifdef HAS_STEPS
+
+static volatile int taken_in_a_step;
+
+static void take_lowest_number(void)
+{
+	taken_in_a_step = dup(STDIN_FILENO);
+}
+
+/* A handler opens a file at each instruction in turn, as a thread might. */
+TEST_F_TIMEOUT(keep, leaves_its_number_to_nobody_else, 120)
+{
+	int fd = eventfd_new(), n;
+	bool stepped = true;
+
+	while ((n = dup(fd)) < self->kept)
+		ASSERT_LE(0, n);
+	close(n);
+	for (n = 1; stepped; n++) {
+		taken_in_a_step = -1;
+		steps_begin(take_lowest_number);
+		dup2(fd, self->kept);
+		stepped = steps_end();
+		ASSERT_NE(self->kept, taken_in_a_step)
+			TH_LOG("taken at step %d", n);
+		close(taken_in_a_step);
+		/* It returns to the number that it had. */
+		ASSERT_EQ(0, close(self->kept));
+		taken_in_a_step = kept_number();
+		ASSERT_EQ(taken_in_a_step, dup2(fd, taken_in_a_step));
+		ASSERT_EQ(0, close(taken_in_a_step));
+		ASSERT_EQ(self->kept, kept_number());
+	}
+	EXPECT_LT(50, n);
+}
+
+#endif
 
 /* By a call that the library does not see. */
 TEST_F(keep, may_be_lost_and_its_number_used)
@@ -182,21 +239,30 @@ TEST_F(keep, is_no_set_under_its_number)
 	EXPECT_TRUE(works(set));
 }
 
+static int survive_in_child(void)
+{
+	int number = kept_number(), fd;
+
+	closefrom(3);
+	fd = dup(0);
+	if (dup2(fd, number) != number || leave_the_root())
+		return 1;
+	return makes_sets() ? 0 : 2;
+}
+
 TEST_F(keep, is_there_for_children)
 {
-	pid_t child = fork();
+	pid_t (*const ways[])(void) = { fork, _Fork };
+	size_t i;
 
-	if (!child) {
-		int fd = eventfd_new(), number = kept_number();
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		pid_t child = ways[i]();
 
-		closefrom(3);
-		fd = dup(0);
-		if (dup2(fd, number) != number || leave_the_root())
-			_exit(1);
-		_exit(makes_sets() ? 0 : 2);
+		if (!child)
+			_exit(survive_in_child());
+		EXPECT_EQ(0, reap(child)) TH_LOG("way %zu", i);
+		EXPECT_EQ(self->kept, kept_number());
 	}
-	EXPECT_EQ(0, reap(child));
-	EXPECT_EQ(self->kept, kept_number());
 }
 
 /* The child has the memory of its parent, and descriptors of its own. */

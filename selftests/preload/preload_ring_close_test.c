@@ -338,6 +338,29 @@ TEST_F(preload_ring, descendants_have_rings_of_their_own)
 	EXPECT_TRUE(needs_no_call(self->set, self->edge));
 }
 
+static int get_ring_after_child_of_vfork(void)
+{
+	pid_t child = vfork();
+
+	if (!child) {
+		epoll_create1(EPOLL_CLOEXEC);
+		_exit(0);
+	}
+	if (reap(child))
+		return 1;
+	epoll_create1(EPOLL_CLOEXEC);
+	return mappings() == 2 ? 0 : 2;
+}
+
+TEST(set_of_a_child_of_vfork_leaves_rings_to_its_parent)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(get_ring_after_child_of_vfork());
+	EXPECT_EQ(0, reap(child));
+}
+
 TEST(more_sets_than_rings_work)
 {
 	int sets[150], i;

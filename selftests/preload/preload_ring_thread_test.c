@@ -181,7 +181,7 @@ static void fork_once(int signo)
 
 	if (nr_forked == FORKS)
 		return;
-	pid = fork();
+	pid = nr_forked % 2 ? _Fork() : fork();
 	if (!pid)
 		is_child = 1;
 	else

@@ -220,9 +220,9 @@ library_symbols() {
 # The functions of the C library that the preload library replaces.  No header
 # declares them, so this list is what its map is held against.
 preloaded_symbols() {
-	printf '%s\n' close close_range closefrom dup2 dup3 epoll_create \
-		epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait \
-		pthread_cancel syscall
+	printf '%s\n' _Fork close close_range closefrom dup2 dup3 \
+		epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 \
+		epoll_wait pthread_cancel syscall
 }
 
 check_symbols() {
