@@ -26,8 +26,9 @@ int __init dep_release_register(void)
 	return 0;
 }
 
-/* One processor, no preemption: a hook that does not sleep is over already. */
+/* The hook does not sleep, and nothing preempts it. */
 void dep_release_unregister(void)
 {
 	WRITE_ONCE(um_fput_hook, NULL);
+	synchronize_rcu();
 }
