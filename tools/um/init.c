@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The first process of a um kernel: loads the module, runs /measure for each
+ * The first process of a um kernel: loads the module, runs a program for each
  * back end, and ends the kernel.
  *
- * usage: init ROUNDS FDS BACKEND... [FDS BACKEND...]
+ * usage: init PROGRAM ROUNDS FDS BACKEND... [FDS BACKEND...]
  *
  * A line that begins with a colon says what the following ones are about.
  */
@@ -20,6 +20,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../pin.h"
 
 static void set_limit(const char *path)
 {
@@ -46,7 +48,7 @@ static void set_up(void)
 	set_limit("/sys/module/devepoll/parameters/max_user_watches");
 }
 
-static bool run(char *backend, char *fds, char *rounds)
+static bool run(char *program, char *backend, char *fds, char *rounds)
 {
 	int status;
 	pid_t pid;
@@ -55,8 +57,10 @@ static bool run(char *backend, char *fds, char *rounds)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		execl("/measure", "measure", backend, fds, rounds, NULL);
-		err(1, "/measure");
+		/* On the host, a program stays where it begins. */
+		pin(0);
+		execl(program, program, backend, fds, rounds, NULL);
+		err(1, "%s", program);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		err(1, "fork");
@@ -66,7 +70,7 @@ static bool run(char *backend, char *fds, char *rounds)
 int main(int argc, char **argv)
 {
 	char *fds = NULL;
-	bool ok = argc > 3;
+	bool ok = argc > 4;
 	pid_t pid = fork();
 	int i;
 
@@ -77,14 +81,14 @@ int main(int argc, char **argv)
 		reboot(RB_POWER_OFF);
 	}
 	set_up();
-	for (i = 2; ok && i < argc; i++) {
+	for (i = 3; ok && i < argc; i++) {
 		/* The kernel adds root=. */
 		if (strchr(argv[i], '='))
 			continue;
 		if (isdigit(argv[i][0]))
 			fds = argv[i];
 		else
-			ok = run(argv[i], fds, argv[1]);
+			ok = run(argv[1], argv[i], fds, argv[2]);
 	}
 	printf(": %s\n", ok ? "end" : "failed");
 	return 0;

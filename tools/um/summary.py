@@ -20,6 +20,15 @@ GOALS = {
     (1000, "wait_1", "trusted"): .50, (1000, "wait_16", "trusted"): .15,
     (1000, "wait_256", "trusted"): .12,
 }
+# What is measured: the ways of watching by the number of fds, the calls, the goals.
+Plan = collections.namedtuple("Plan", "settings calls goals")
+ONE = Plan(SETTINGS, CALLS, GOALS)
+# Of tools/um/two.c.
+TWO = Plan({1000: ["epoll", "calls", "ring", "control", "calls_spin", "ring_spin",
+                   "epoll_busy", "calls_busy", "ring_busy"]},
+           ["write", "event", "trip"],
+           {(1000, "event", "calls"): 1.00, (1000, "event", "ring"): .95})
+
 # A ratio is worse that is above the recorded one by this share, and by this amount.
 # Documentation/internals/cycles.rst says how far ratios of the same module differ.
 WORSE = 1.06
@@ -30,18 +39,18 @@ WORSE_BY = 0.02
 Row = collections.namedtuple("Row", "ticks low high ratio ratio_low ratio_high")
 
 
-def parse(text):
+def parse(text, plan=ONE):
     """The quartiles of each call in what a run has printed."""
     found, of = {}, None
     for line in text.splitlines():
         words = line.split()
         if words[:1] == [":"]:
             of = (int(words[2]), words[1]) if len(words) == 3 else None
-        elif of and len(words) == 4 and words[0] in CALLS:
+        elif of and len(words) == 4 and words[0] in plan.calls:
             fds, way = of
             found[fds, words[0], way] = [int(word) for word in words[1:]]
-    missing = [(fds, call, way) for fds, ways in SETTINGS.items()
-               for call in CALLS for way in ways if (fds, call, way) not in found]
+    missing = [(fds, call, way) for fds, ways in plan.settings.items()
+               for call in plan.calls for way in ways if (fds, call, way) not in found]
     if missing:
         raise ValueError(f"not measured: {missing}")
     return found
@@ -51,7 +60,8 @@ def theirs_of(way):
     """The way of epoll that a way is compared with; None for epoll itself."""
     if way.startswith("epoll"):
         return None
-    return "epoll_level" if way.endswith("_level") else "epoll"
+    how = way.partition("_")[2]
+    return f"epoll_{how}" if how in ("level", "busy") else "epoll"
 
 
 def quartiles(values):
@@ -61,11 +71,11 @@ def quartiles(values):
     return statistics.quantiles(values, n=4, method="inclusive")
 
 
-def collect(runs):
+def collect(runs, plan=ONE):
     """A row for each call and way, of what parse() found in each of the runs."""
     rows = {}
-    for fds, ways in SETTINGS.items():
-        for call in CALLS:
+    for fds, ways in plan.settings.items():
+        for call in plan.calls:
             for way in ways:
                 low, ticks, high = (statistics.median(run[fds, call, way][i]
                                                       for run in runs)
@@ -80,30 +90,37 @@ def collect(runs):
     return rows
 
 
-def table(about, rows):
-    """The text of the record."""
+def table(about, *tables):
+    """The text of the record: what body() says of each table."""
     lines = about + [
         "Each line has the median of the ticks, and their quartiles within a run; the "
         "median of the",
         "ratios to epoll in the same run, and their quartiles among the runs; and the "
         "ratio that is",
         "aimed at, if there is one, with a mark where it is not reached."]
-    for fds, ways in SETTINGS.items():
-        lines += ["", f"{fds} fds",
+    return "\n".join(sum(tables, lines)) + "\n"
+
+
+def body(rows, plan=ONE, about=""):
+    """The lines of a table."""
+    lines = []
+    for fds, ways in plan.settings.items():
+        lines += ["", f"{fds} fds{about}",
                   f"{'':<26}{'ticks':>8}{'from':>8}{'to':>8}{'ratio':>9}"
                   f"{'from':>7}{'to':>7}{'goal':>7}"]
-        for call in CALLS:
+        for call in plan.calls:
             for way in ways:
-                lines.append(line_of(fds, call, way, rows[fds, call, way]))
-    return "\n".join(lines) + "\n"
+                lines.append(line_of(fds, call, way, rows[fds, call, way],
+                                     plan.goals))
+    return lines
 
 
-def line_of(fds, call, way, row):
+def line_of(fds, call, way, row, goals):
     line = f"{call:<14}{way:<12}{row.ticks:8.0f}{row.low:8.0f}{row.high:8.0f}"
     if row.ratio is None:
         return line
     line += f"{row.ratio:9.3f}{row.ratio_low:7.2f}{row.ratio_high:7.2f}"
-    goal = GOALS.get((fds, call, way))
+    goal = goals.get((fds, call, way))
     if goal is None:
         return line
     return line + f"{goal:7.2f}" + (" above" if round(row.ratio, 2) > goal else "")
