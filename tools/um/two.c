@@ -90,7 +90,10 @@ static uint64_t now(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* When the call that is @before before the last one of this processor ... */
+/*
+ * When a call of this processor began or ended: the one that was made @before
+ * calls before the last one.
+ */
 static uint64_t ticks(int before, int what)
 {
 	return syscall(SYS_TICKS, before, what);
