@@ -11,7 +11,7 @@
  * the waiter has been waiting for a while.  A round counts if the waiter's call
  * had begun long enough before.
  *
- * Each line of the output has quartiles: of the kernel's part of the write(); of
+ * Each line of the output has quartiles of the kernel's part of the write(), of
  * the time from its beginning until the waiter's call has ended in the kernel;
  * and of the time until the producer has read the answer, with all entries to
  * the kernel and exits from it.  The last line has the rounds that count, in
