@@ -19,10 +19,10 @@
  * Persons are left out, but a set may have to wait for its person's debt, and
  * times: each of the four may stop, or not, wherever its time may be used up.
  *
- * Without a further name there is a debt of persons, and a poller waits until it
- * has seen all events.  With LATE, it may give up, the timer checks on waiters,
- * and the interrupt serves all sets itself; with OWE, the relay wakes waiters, commands among them; with
- * HELP, there is the helper, too.
+ * Without a further name, persons may owe, and a poller waits until it has seen
+ * all events.  With LATE, it may give up, the timer checks on waiters, and the
+ * interrupt serves all sets itself; with OWE, the relay wakes waiters, commands
+ * among them; with HELP, there is the helper, too.
  *
  * FAULT plants a fault that the search must find:
  *  1	a set leaves without waiting for the relay that serves it
