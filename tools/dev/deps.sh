@@ -17,7 +17,7 @@ base='
 	bc binutils bison busybox-static ca-certificates cpio debian-archive-keyring
 	debootstrap flex g++ gcc gcc-multilib kmod libc6-dev libelf-dev libssl-dev
 	liburing-dev make mandoc patch perl pkg-config python3 qemu-system-x86 rsync spin
-	udev xz-utils zstd
+	tcc udev xz-utils zstd
 '
 demo='
 	apache2-utils curl
