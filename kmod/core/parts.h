@@ -104,8 +104,8 @@ struct dep_area {
  * @items: L: the item of each of its slots, or NULL if it was withdrawn
  * @slots: const: all sets, in the kernel's address space
  * @nr_sets: const: how many
- * @plain_sets: L, read without it as a hint: the same; 0 once fds report their
- *	close
+ * @plain_sets: L, read without it as a hint: equals @nr_sets, or 0 once fds
+ *	report their close
  * @room: const: slots of one set
  * @stride: const: bytes from one set to the next
  * @told: L: closed items whose last event is in a slot, by dep_item.ready

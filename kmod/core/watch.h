@@ -42,7 +42,7 @@ struct dep_wait {
  * @nr_items: B: how many items it has; read without it as a hint
  * @armed: M of the item in the host: see dep_item_armed()
  * @nr_exclusive: B+W: how many of its items are exclusive
- * @in_table: B: no more once the file is gone
+ * @in_table: B: true until the file is gone
  * @wait: B: the first entry; most files need no other
  * @first: B+W, but a wake function rotates it under W alone: the first of the
  *	items of all instances, which form a ring by dep_item.link.  Read

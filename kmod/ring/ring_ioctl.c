@@ -378,8 +378,9 @@ static int reclaim_read(const struct dep_ring *ring, unsigned long *owned,
 }
 
 /*
- * Nobody deals with the events of this set any more.  Its consumer may have ended
- * after it took the flag, and before it noted that for others.
+ * The consumer of this set has ended, so its events count as dealt with.  It
+ * may have ended after it took DEVEPOLL_RING_ASK out of the word, and before it
+ * noted that for others: so the word gets the flag again if it is needed.
  */
 static void reclaim_come_back(struct dep_instance *inst, u32 set)
 {

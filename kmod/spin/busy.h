@@ -36,7 +36,7 @@ bool dep_busy_poll(struct dep_instance *inst, struct dep_busy *busy,
  * dep_busy_is_on() - does the program want calls to poll the device?
  * @busy: how the set's calls poll
  *
- * Return: true if it does; false if it does not, or if the kernel can't.
+ * Return: true if the program wants it and the kernel can do it.
  */
 static __always_inline bool dep_busy_is_on(const struct dep_busy *busy)
 {
