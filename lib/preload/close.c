@@ -35,7 +35,7 @@ static bool is_kept(int fd)
 	return preload_may_keep(fd) && devepoll_preload_keep_find(fd, fd) == fd;
 }
 
-/* True if fd2 is still open for the descriptor that the library keeps. */
+/* True if the library's descriptor has moved; fd2, its old number, is open. */
 static bool note_dup(int fd, int fd2)
 {
 	bool moved = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * _Fork() of the preload library, which does what its handlers of
- * pthread_atfork() do for fork(2).  The two do not meet: fork(2) calls the
- * _Fork() of the C library itself.
+ * pthread_atfork() do for fork(2).  No fork does both: fork(2) calls the C
+ * library's own _Fork(), not this one.
  */
 #include <signal.h>
 #include <sys/types.h>
@@ -13,13 +13,13 @@
 #include "preload/next.h"
 #include "preload/ring.h"
 
-/* Before the constructor of this library has run. */
+/* For a call before the constructor of this library has run. */
 static pid_t fork_by_call(void)
 {
 	return syscall_result(raw_call(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0));
 }
 
-/* A signal handler may call this, so it makes nothing but system calls. */
+/* A signal handler may call this, so it makes only system calls. */
 pid_t _Fork(void)
 {
 	pid_t (*next)(void) = devepoll_preload_next.fork;

@@ -80,7 +80,7 @@ int devepoll_preload_keep_find(unsigned int first, unsigned int last)
 	while (fd >= 0 && (unsigned int)fd >= first && (unsigned int)fd <= last) {
 		if (is_ours(fd))
 			return fd;
-		/* It was closed behind our back, if nobody has moved it. */
+		/* If no thread has moved it, it was closed unseen. */
 		if (set_kept(fd, -1) || kept_number() == fd)
 			return -1;
 		fd = kept_number();
@@ -160,7 +160,7 @@ long devepoll_preload_keep_create(int flags, long err)
 		fd = devepoll_preload_keep_find(0, INT_MAX);
 		ret = fd < 0 ? err : request_new(fd, flags | O_RDWR);
 	} while (ret < 0 && fd >= 0 && fd != kept_number());
-	/* These two: the module is older than the request. */
+	/* A module that is older than the request returns one of these two. */
 	return ret == -ENOTTY || ret == -EINVAL ? err : ret;
 }
 
@@ -175,9 +175,9 @@ void devepoll_preload_become_keeper(void)
 }
 
 /*
- * Keeps a set that is open for reading alone, so that nothing can be added: it
- * would be charged to the opener, who may have more rights than the program has
- * later.
+ * Keeps a set that is open for reading alone, so that no fd can be added to it:
+ * that would be charged to the opener, who may have more rights than the
+ * program has later.
  */
 static __attribute__((constructor)) void keep(void)
 {

@@ -77,7 +77,7 @@ _Static_assert(sizeof(struct preload_rings) <= PAGE, "the table fits");
 _Atomic(struct preload_rings *)devepoll_preload_rings;
 __thread struct preload_written devepoll_preload_written;
 
-/* The size of a page, which the word has; set before the first ring is made. */
+/* The word's mapping is one page; set before the first ring is made. */
 static size_t word_size;
 
 /* Two slot sets: one is being filled, and one belongs to the process. */
@@ -179,8 +179,8 @@ static void *fill_hole(void *at, size_t size, int *err)
 }
 
 /*
- * Zeros where a ring was that had its mappings, or where the kernel likes if
- * another handler of fork(2) has mapped something there; or NULL.
+ * Maps zeros where the parent had a mapped ring or, if another handler of
+ * fork(2) has mapped something there, where the kernel likes; or returns NULL.
  */
 static void *zeros_for_ring(void *at)
 {
@@ -191,8 +191,9 @@ static void *zeros_for_ring(void *at)
 }
 
 /*
- * Of zeros that another thread has replaced since they were noted, by one
- * mapping of a ring or by both, the child has a hole.
+ * Fills a place that was noted as zeros, and returns false if that fails.
+ * Another thread of the parent may have mapped the word of a ring there since,
+ * or its slot sets, or both: then the child has a hole.
  */
 static bool zeros_are_whole(char *at)
 {
@@ -226,7 +227,7 @@ void devepoll_preload_ring_in_child(void)
 		rings->ring[i].word = (void *)at;
 		rings->ring[i].sets = (void *)(at + word_size);
 	}
-	/* Else a child of vfork(2) could take the table for its own. */
+	/* Or a child of vfork(2) could take the table for its own. */
 	atomic_store(&rings->pid, getpid_now());
 }
 

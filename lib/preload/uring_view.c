@@ -15,10 +15,10 @@
  * meanwhile.  tools/models/kept.pml is a model of this; all of it needs the
  * order of memory_order_seq_cst, which is that of atomics here by default.
  *
- * A mapping keeps its ring.  A child of fork(2) has neither the mappings nor
- * the slots, so that it keeps no ring of its parent.  Therefore signals are
- * blocked during a look: a handler might fork.  They are also blocked while a
- * close unmaps a ring: a handler might leave it by siglongjmp(3).
+ * A mapping keeps its ring alive.  A child of fork(2) has neither the mappings
+ * nor the slots, so that it keeps no ring of its parent alive.  As a handler
+ * might fork, signals are blocked during a look.  They are also blocked while a
+ * close unmaps a ring: a handler might leave the close by siglongjmp(3).
  *
  * If the program closes a ring in a way that the library does not see, the ring
  * stays until its slot is needed or the process ends.  If its number gets
@@ -43,9 +43,9 @@
 /*
  * An element of @shapes does not change once its @stage is past ADDING.  While
  * that is ADDED, other threads compare their shapes with it, but do not use it;
- * it stays so if the shape can't be told from another one.  @hints has the shape
- * of the last ring that was created with an fd number; several numbers share an
- * element.
+ * it stays ADDED if the shape can't be told from another one.  @hints has the
+ * shape of the last ring that was created with an fd number; several numbers
+ * share an element.
  */
 #define MAX_SHAPES	64
 enum { ADDING, ADDED, READY };
@@ -210,21 +210,21 @@ static void unmap(const struct view *view)
 	raw_unmap(view->ring, view->ring_size);
 }
 
-/* It was dropped. */
+/* Ends a ring that was dropped; whoever calls this owns its slot. */
 static void kept_end(struct kept *kept)
 {
 	unmap(&kept->view);
 	atomic_store(&kept->state, KEPT_NOT);
 }
 
-/* The owner of a slot has done with its ring. */
+/* The owner of a slot is done with its ring. */
 static void kept_return(struct kept *kept)
 {
 	if (!kept_goes(kept, KEPT_BUSY, KEPT_IDLE))
 		kept_end(kept);
 }
 
-/* No handler may leave this by siglongjmp(3): the slot would be lost. */
+/* With signals blocked: a siglongjmp(3) out of this would lose the slot. */
 static bool kept_drop_idle(struct kept *kept)
 {
 	const uint64_t signals = entry_block_signals();
