@@ -111,7 +111,7 @@ demo: ## demonstrate /dev/epoll beside epoll (KERNEL=, 6.1)
 	$(Q)tools/demo/run $(if $(A),$(A)/$(or $(KERNEL),newest),$(K))
 
 check: ## run all tests in guests; KERNEL= or DEBUG= for only one kernel
-	$(call deps,base packages)
+	$(call deps,base demo docs experiment fuzz packages)
 	$(Q)$(if $(A),ARM64=all DEVEPOLL_CHECK_DEEP=1 tools/check --only $(A) \
 		$(or $(KERNEL),6.1 6.12 newest),tools/check $(KERNEL))
 
