@@ -51,7 +51,7 @@
 enum { ADDING, ADDED, READY };
 static struct shape shapes[MAX_SHAPES];
 static atomic_uchar stage[MAX_SHAPES];
-static atomic_bool unclear[MAX_SHAPES];
+static atomic_bool ambiguous[MAX_SHAPES];
 static atomic_uint nr_shapes;
 static atomic_uchar hints[256];
 
@@ -70,7 +70,7 @@ static bool is_ready(unsigned int number)
  * A ring contains its sizes, but not its offsets.  Rings of two shapes with the
  * same sizes can't be told apart, so the library does not inspect them.
  */
-static bool is_unclear(const struct shape *shape)
+static bool is_ambiguous(const struct shape *shape)
 {
 	unsigned int i, nr = atomic_load(&nr_shapes);
 	bool found = false;
@@ -83,7 +83,7 @@ static bool is_unclear(const struct shape *shape)
 			continue;
 		found = true;
 		if (!preload_sets_expected())
-			atomic_store(&unclear[i], true);
+			atomic_store(&ambiguous[i], true);
 	}
 	return found;
 }
@@ -101,11 +101,11 @@ static unsigned int remember(const struct shape *shape)
 	for (i = 0; i < nr && i < MAX_SHAPES; i++) {
 		if (!is_ready(i) || memcmp(&shapes[i], shape, sizeof(*shape)))
 			continue;
-		/* Rings from before the first set made it unclear. */
-		return preload_sets_expected() && atomic_load(&unclear[i]) ?
+		/* Rings from before the first set made it ambiguous. */
+		return preload_sets_expected() && atomic_load(&ambiguous[i]) ?
 			       MAX_SHAPES : i;
 	}
-	hidden = is_unclear(shape);
+	hidden = is_ambiguous(shape);
 	if (nr >= MAX_SHAPES || (hidden && preload_sets_expected()))
 		return MAX_SHAPES;
 	/* Two threads may add the same shape twice. */
@@ -113,14 +113,14 @@ static unsigned int remember(const struct shape *shape)
 	if (i >= MAX_SHAPES)
 		return MAX_SHAPES;
 	shapes[i] = *shape;
-	atomic_store(&unclear[i], hidden);
-	/* Pairs with the load in is_unclear(). */
+	atomic_store(&ambiguous[i], hidden);
+	/* Pairs with the load in is_ambiguous(). */
 	atomic_store(&stage[i], ADDED);
 	/* Of two threads that add such shapes, one sees that of the other here. */
-	if (!hidden && is_unclear(shape)) {
+	if (!hidden && is_ambiguous(shape)) {
 		if (preload_sets_expected())
 			return MAX_SHAPES;
-		atomic_store(&unclear[i], true);
+		atomic_store(&ambiguous[i], true);
 	}
 	/* Pairs with the load in is_ready(). */
 	atomic_store_explicit(&stage[i], READY, memory_order_release);
@@ -339,7 +339,7 @@ static bool map_ring(struct view *view, int fd)
 	for (i = 0; i <= nr && i <= MAX_SHAPES; i++) {
 		n = i ? i - 1 : likely_one;
 		if ((!i || n != likely_one) && is_ready(n) &&
-		    !atomic_load(&unclear[n]) && map_as(view, fd, &shapes[n]))
+		    !atomic_load(&ambiguous[n]) && map_as(view, fd, &shapes[n]))
 			return true;
 	}
 	return false;
