@@ -398,8 +398,11 @@ static int open_ring(int epfd)
 void devepoll_preload_ring_open(int epfd)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
+	/* As in drop(). */
+	const uint64_t signals = entry_block_signals();
 	int err = open_ring(epfd);
 
+	entry_set_signals(signals);
 	if (REPORTING)
 		devepoll_report_ring(-err);
 	if (err)
