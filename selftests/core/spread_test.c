@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #define ROUNDS		15
 /* Allowed distance from even, in percent; one that took all is 700 away. */
 #define CALM_MOST	30
+#define TRIES		10
 
 FIXTURE(spread) {
 	uint16_t port;
@@ -298,33 +300,57 @@ static int spread_of(const char *workers, const char *name, bool calm,
 	return most;
 }
 
+/*
+ * How far from even the crew's answers are, in percent, or -errno.  If they
+ * @shall_be_even, the least of a few counts: on a busy machine a worker may be so
+ * late that the next one gets its connection.
+ */
+static int count_spread(uint16_t port, const struct crew *crew,
+			const char *workers, const struct eset_ops *ops,
+			bool calm, bool shall_be_even)
+{
+	int i, err, most, least = INT_MAX;
+
+	for (i = 0; i < (shall_be_even ? TRIES : 1) && least > CALM_MOST; i++) {
+		int counts[WORKERS] = {};
+
+		err = count_answers(port, crew, calm ? ops : NULL, counts);
+		if (err)
+			return err;
+		most = spread_of(workers, ops->name, calm, counts);
+		least = most < least ? most : least;
+	}
+	return least;
+}
+
 TEST_F(spread, over_processes)
 {
-	const struct eset_ops *ops = variant->ops;
-	int most, counts[WORKERS] = {};
-
-	ASSERT_EQ(0, crew_fork(&self->crew, ops, variant->mode));
-	EXPECT_EQ(0, count_answers(self->port, &self->crew,
-				   variant->calm ? ops : NULL, counts));
-	EXPECT_EQ(0, crew_reap(&self->crew));
-	most = spread_of("processes", ops->name, variant->calm, counts);
 	/* A worker that has not fallen asleep yet may take what comes. */
-	if ((ops->traits & TAKES_TURNS) && variant->calm)
+	bool even = (variant->ops->traits & TAKES_TURNS) && variant->calm;
+	int most;
+
+	ASSERT_EQ(0, crew_fork(&self->crew, variant->ops, variant->mode));
+	most = count_spread(self->port, &self->crew, "processes", variant->ops,
+			    variant->calm, even);
+	EXPECT_LE(0, most);
+	EXPECT_EQ(0, crew_reap(&self->crew));
+	if (even)
 		EXPECT_GE(CALM_MOST, most);
 }
 
 TEST_F(spread, over_threads)
 {
-	const struct eset_ops *ops = variant->ops;
-	int most, counts[WORKERS] = {};
-
-	ASSERT_EQ(0, crew_launch(&self->crew, ops, variant->mode));
-	EXPECT_EQ(0, count_answers(self->port, &self->crew,
-				   variant->calm ? ops : NULL, counts));
-	EXPECT_EQ(0, crew_join(&self->crew));
-	most = spread_of("threads", ops->name, variant->calm, counts);
 	/* What stays ready wakes the next thread too; either may be first. */
-	if ((ops->traits & TAKES_TURNS) && variant->calm && variant->mode)
+	bool even = (variant->ops->traits & TAKES_TURNS) && variant->calm &&
+		    variant->mode;
+	int most;
+
+	ASSERT_EQ(0, crew_launch(&self->crew, variant->ops, variant->mode));
+	most = count_spread(self->port, &self->crew, "threads", variant->ops,
+			    variant->calm, even);
+	EXPECT_LE(0, most);
+	EXPECT_EQ(0, crew_join(&self->crew));
+	if (even)
 		EXPECT_GE(CALM_MOST, most);
 }
 
