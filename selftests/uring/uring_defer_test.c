@@ -56,13 +56,15 @@ static int64_t post_to(struct ewaiter *waiter, int event)
 /*
  * The module asks the kernel's own state whether the task waits in the ring.
  * If a kernel keeps that in another way, the relay still passes the event on,
- * but never before this.
+ * but never before this.  So one that is earlier is proof enough; on a busy
+ * machine, it may take many rounds.
  */
 #define BY_RELAY_NS	(8 * NSEC_PER_MSEC)
-#define ACCOUNT_ROUNDS	8
+#define ACCOUNT_ROUNDS	40
 
 TEST_F(uring_defer, leaves_events_to_a_thread_while_its_task_is_elsewhere)
 {
+	const int64_t most = slowness() == 1 ? BY_RELAY_NS : AT_ONCE_NS;
 	int64_t took, least = INT64_MAX;
 	struct ewaiter waiter;
 	int i;
@@ -70,7 +72,7 @@ TEST_F(uring_defer, leaves_events_to_a_thread_while_its_task_is_elsewhere)
 	ASSERT_EQ(0, eset_add(&self->set, self->event, EPOLLIN | EPOLLET));
 	ASSERT_EQ(0, ring_request(&self->ring, self->set.fd, DEVEPOLL_WAIT,
 				  &self->args, 1));
-	for (i = 0; i < ACCOUNT_ROUNDS; i++) {
+	for (i = 0; i < ACCOUNT_ROUNDS && least >= most; i++) {
 		ASSERT_EQ(0, ewaiter_start(&waiter, &self->set, -1));
 		took = post_to(&waiter, self->event);
 		TH_LOG("the thread has it after %ld us", (long)took / 1000);
@@ -84,8 +86,7 @@ TEST_F(uring_defer, leaves_events_to_a_thread_while_its_task_is_elsewhere)
 		ASSERT_EQ(0, ring_request(&self->ring, self->set.fd,
 					  DEVEPOLL_WAIT, &self->args, 1));
 	}
-	EXPECT_GT(slowness() == 1 ? BY_RELAY_NS : AT_ONCE_NS,
-		  (uint64_t)least);
+	EXPECT_GT(most, least);
 	/* It still exists, and takes the next event. */
 	ASSERT_EQ(0, eventfd_post(self->event));
 	EXPECT_EQ(1, ring_result(&self->ring, 1));
@@ -169,10 +170,11 @@ TEST_F(uring_defer, takes_its_turn_while_its_task_waits_in_it)
 #define CROWD_SETS	3500
 #define CROWD_WAITS	10
 #define CROWD_FILES	20
-#define CROWD_TRIES	4
+#define CROWD_TRIES	10
 
-/* The time that the late waiter is given, and what it took without lanes. */
-#define LATE_NS		(150 * NSEC_PER_MSEC)
+/* The time that the late waiter is given; it needs 19 ms, without lanes 351. */
+#define LATE_NS		(250 * NSEC_PER_MSEC)
+/* As long as its processor is taken from the first. */
 #define HOG_NS		(700 * NSEC_PER_MSEC)
 
 struct crowd {
@@ -270,7 +272,7 @@ static int64_t pass_on(struct eset *set, int event, struct crowd *crowd)
 	return ret ?: took;
 }
 
-TEST_F(uring_defer, of_another_user_make_nobody_late)
+TEST_F_TIMEOUT(uring_defer, of_another_user_make_nobody_late, 4 * TEST_SECONDS)
 {
 	int64_t took = LATE_NS;
 	struct crowd *crowd;
@@ -283,7 +285,10 @@ TEST_F(uring_defer, of_another_user_make_nobody_late)
 	crowd = mmap(NULL, sizeof(*crowd), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, crowd);
-	/* Two users may share a lane by chance, but not with both of these. */
+	/*
+	 * Two users may share a lane by chance, and the emulator may be held up,
+	 * but not each time.
+	 */
 	for (i = 0; i < CROWD_TRIES && took >= (int64_t)LATE_NS; i++) {
 		pid_t child;
 
@@ -292,7 +297,9 @@ TEST_F(uring_defer, of_another_user_make_nobody_late)
 		if (!child)
 			_exit(crowd_main(crowd, 1000 + i));
 		ASSERT_LT(0, child);
-		ASSERT_TRUE(await(atomic_load(&crowd->waits)));
+		/* Making so many waits takes as long as it takes. */
+		while (!atomic_load(&crowd->waits))
+			pause_briefly();
 		took = pass_on(&self->set, self->event, crowd);
 		EXPECT_EQ(0, reap(child));
 		TH_LOG("the other thread has it after %ld us",
