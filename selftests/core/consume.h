@@ -28,7 +28,9 @@ static const struct consumer
 	consumer_cgroup_pressure = { &filetype_cgroup_pressure, EPOLLPRI },
 	consumer_perf = { &filetype_perf, EPOLLIN };
 
-#define CONSUMER_MS	(10 * 1000)
+#define CONSUMER_MS	(30 * 1000)
+/* What has happened is noticed in this time, or never. */
+#define SOON_MS		(10 * 1000 * slowness())
 
 /* In namespaces of its own, since host names are changed; 0 or -errno. */
 static inline int consumer_open(const struct consumer *consumer,
@@ -68,7 +70,11 @@ static inline int consumer_make(const struct consumer *consumer,
 
 	if (err)
 		return err;
-	return poll(&twin, 1, CONSUMER_MS * slowness()) == 1 ? 0 : -ETIMEDOUT;
+	if (poll(&twin, 1, CONSUMER_MS * slowness()) != 1)
+		return -ETIMEDOUT;
+	if (consumer->type->calm)
+		consumer->type->calm(probe);
+	return 0;
 }
 
 /* What a wait told of @events; an error stays what it is. */

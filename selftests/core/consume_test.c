@@ -11,8 +11,6 @@
 #include "core/consume.h"
 
 #define NR 4
-/* How long it may take to be noticed after it has happened. */
-#define SOON_MS (1000 * slowness())
 
 FIXTURE(consume) {
 	struct eset set;

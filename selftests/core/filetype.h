@@ -31,6 +31,8 @@ struct filetype {
 	int (*open)(struct probe *probe);
 	void (*close)(struct probe *probe);	/* beyond the three fds */
 	struct happening happenings[5];
+	/* ends what would make the first of them happen again, if anything does */
+	void (*calm)(struct probe *probe);
 	/* events that poll(2) shows but no wake-up announces */
 	short unannounced;
 };

@@ -11,7 +11,6 @@
 #include "preload/preloaded.h"
 
 #define NR	4
-#define SOON_MS	(1000 * slowness())
 
 FIXTURE(preload_consume) {
 	int set;
