@@ -5,6 +5,7 @@
  * epoll, which this program uses beside the device.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #include "preload/preloaded.h"
 
 enum { ROOM = 64 };
+
+#define COUNTS	4
 
 /* How many of each kind are counted: CLOSES in the environment, for a record. */
 static int closes(void)
@@ -136,27 +139,51 @@ FIXTURE_TEARDOWN(late)
 	close(self->libc);
 }
 
+/* Counts the late closes of both sets, beginning with @first; 0 or -errno. */
+static int count_both(const int sets[2], const struct late_kind *kind,
+		      uint32_t events, int first, int sums[2])
+{
+	int i, late[2];
+
+	for (i = 0; i < 2; i++) {
+		int which = i ^ first;
+
+		late[which] = count_late(sets[which], kind, events);
+		if (late[which] < 0)
+			return late[which];
+		sums[which] += late[which];
+	}
+	printf("# kind %d: %d of %d late, epoll %d\n",
+	       (int)(kind - late_kinds), late[0], closes(), late[1]);
+	return 0;
+}
+
 /*
  * How often depends on how long a file is polled, and on who else needs the
- * processors; so this fails only where many more are late.
+ * processors; so this fails only where many more are late, and are so again.
+ * The machine may have been busier while one was counted than while the other
+ * was, so they take turns at being first.
  */
 TEST_F(late, happens_as_rarely_as_with_epoll)
 {
-	int i, own, libc, sum = 0, epolls = 0;
+	const int sets[] = { self->own, self->libc };
+	const int more = 4 * closes() / 20;
+	int i, own, epolls, count = 0;
 
 	ASSERT_LE(2, cpus_online()) TH_LOG("races need two CPUs");
 	pin_to_cpu(1);
-	for (i = 0; i < (int)ARRAY_SIZE(late_kinds); i++) {
-		own = count_late(self->own, &late_kinds[i], variant->events);
-		ASSERT_LE(0, own);
-		libc = count_late(self->libc, &late_kinds[i], variant->events);
-		ASSERT_LE(0, libc);
-		TH_LOG("kind %d: %d of %d late, epoll %d", i, own, closes(),
-		       libc);
-		sum += own;
-		epolls += libc;
-	}
-	EXPECT_GE(epolls + 4 * closes() / 20, sum);
+	do {
+		int sums[2] = {};
+
+		for (i = 0; i < (int)ARRAY_SIZE(late_kinds); i++) {
+			ASSERT_EQ(0, count_both(sets, &late_kinds[i],
+						variant->events, count % 2,
+						sums));
+		}
+		own = sums[0];
+		epolls = sums[1];
+	} while (own > epolls + more && ++count < COUNTS);
+	EXPECT_GE(epolls + more, own);
 }
 
 static long take_once(void *arg)
