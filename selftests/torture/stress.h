@@ -15,6 +15,8 @@
 
 /* No event may stay unnoticed for longer, and no thread may hang longer. */
 #define STRESS_BOUND_SECONDS	45
+/* So long it goes on until each operation has run once. */
+#define STRESS_MORE_SECONDS	300
 
 /* A small generator of pseudo-random numbers, one per thread. */
 struct rng {
