@@ -175,21 +175,22 @@ static struct report *make_report(void)
 	return report;
 }
 
-static int64_t now_ns(void)
+/* The time that we have spent on a processor. */
+static int64_t spent_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
 /* Looks for instances that the program made without the library; in ns. */
 static int64_t look(pid_t child, struct outcome *outcome)
 {
-	const int64_t begin = now_ns();
+	const int64_t begin = spent_ns();
 
 	command_look(child, &outcome->seen);
-	return now_ns() - begin;
+	return spent_ns() - begin;
 }
 
 /* Takes the ends of all children; true if that of the program is among them. */
