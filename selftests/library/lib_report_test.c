@@ -100,20 +100,37 @@ static int use_sets_in_workers(void)
 	return status;
 }
 
+static long sleeps_of_devepoll(void)
+{
+	return status_field(getppid(), "voluntary_ctxt_switches");
+}
+
 /*
- * Long enough for devepoll to look into /proc a few times: it rests fifty times as
- * long as a look takes, which is long on a busy machine.
+ * Until devepoll, which sleeps between two looks into /proc, has looked.  It may be
+ * in a look that began before there was a set, and may sleep in one as well.
  */
-#define HOLD_US	4000000
+#define SLEEPS	4
+
+static int hold(void)
+{
+	const long before = sleeps_of_devepoll();
+	long sleeps = before;
+
+	while (sleeps >= 0 && sleeps < before + SLEEPS) {
+		pause_briefly();
+		sleeps = sleeps_of_devepoll();
+	}
+	return sleeps < 0;
+}
 
 static int hold_a_set_of_our_own(void)
 {
-	return raw_epoll_create() < 0 || usleep(HOLD_US);
+	return raw_epoll_create() < 0 || hold();
 }
 
 static int hold_a_set(void)
 {
-	return epoll_create1(0) < 0 || usleep(HOLD_US);
+	return epoll_create1(0) < 0 || hold();
 }
 
 /* Waits with a ring, of fds that no ring serves. */
@@ -210,14 +227,15 @@ static int take_over(const char *path)
 	return symlink(target, there);
 }
 
-/* A root directory with this program, the C library and /dev, but no node. */
+/* A root directory with this program, the C library, /proc and an empty /dev. */
 static int make_root(void)
 {
 	if (unshare(CLONE_NEWNS) ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("none", ROOT, "tmpfs", 0, NULL) || mkdir(ROOT "/dev", 0755))
 		return -1;
-	return bind_folder("/usr") || take_over("/lib") ||
+	return bind_folder("/usr") || bind_folder("/proc") ||
+	       take_over("/lib") ||
 	       take_over("/lib32") || take_over("/lib64") ||
 	       bind_file(own_path(), ROOT PROGRAM);
 }
