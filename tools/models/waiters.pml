@@ -7,12 +7,16 @@
  * Three tasks wait for the same set, again and again: two for one event, with room
  * for one and for two, and one for two events at least.  Each item has one event.
  * If nothing can happen any more, no task sleeps though there are as many events as
- * it waits for, and no waiter counts as coming.
+ * it waits for; if all come that were woken, no waiter counts as coming; and who has
+ * left its wait is in no queue.
  *
- * What is done under dep_instance.lock is one step; dep_instance.mtx is a lock.  How
- * an event meets a waiter that is about to sleep is in wakeup.pml, commands of
- * io_uring are left out, and time is: the timer may run as soon as it is set, and a
- * sleep may end by its timeout at any time.
+ * What is done under dep_instance.lock is one step; dep_instance.mtx is a lock.  A
+ * pass takes all its items in one step, and deals with them in another; a real one
+ * drops the lock after each batch.  How an event meets a waiter that is about to sleep
+ * is in wakeup.pml.  Left out are the fast paths, commands of io_uring, waits for a
+ * ring, several waiters that want several events, the relay that wakes later, further
+ * events of an item, removed items, and time: the timer may run as soon as it is set,
+ * and a sleep may end by its timeout at any time.
  *
  * Without a further name, each waiter that is woken comes.  With ENDS, one task may
  * leave its wait, because its time is over, by a signal, or since its memory
@@ -30,11 +34,15 @@
  *  5	a wake-up does not set the timer (STAYS)
  *  6	the timer gives up a waiter, but not its room (STAYS)
  *  7	who was given up and comes is subtracted once more
- *  8	a further event looks only for waiters that want one event
+ *  8	a further event does not look whether it makes enough for a waiter that
+ *	wants several
  *  9	a waiter sleeps though something was listed since it looked
  * 10	the timer ends while woken waiters have not come (STAYS)
  * 11	who wants several events counts as coming while it counts them
  * 12	the timer looks, and wakes nobody (STAYS)
+ * 13	the timer goes on after all woken waiters have come (STAYS)
+ * 14	the timer ends while nothing is listed (STAYS)
+ * 15	the end of a count wakes nobody
  */
 #ifndef FAULT
 #define FAULT 0
@@ -108,7 +116,7 @@ inline kick(t) {
 	fi;
 }
 
-/* dep_instance_wake(): of those that want several, the most modest one. */
+/* dep_instance_wake() */
 inline wake() {
 	best = TASKS;
 	s = 0;
@@ -264,7 +272,13 @@ end:	do
 			:: idle && HAS_WORK && FAULT != 12 -> wake()
 			:: else
 			fi;
-			late = nr_waiters && awaited && FAULT != 10
+			if
+			:: FAULT == 13 -> late = nr_waiters > 0
+			:: FAULT == 14 -> late = nr_waiters && awaited && HAS_WORK
+			:: else -> late = nr_waiters && awaited && FAULT != 10
+			fi;
+			/* Otherwise it would run for ever, and nobody would look. */
+			assert(!late || awaited)
 		}
 	od
 }
@@ -319,7 +333,10 @@ again:	/* collect_try() */
 			i++
 		:: else -> i = 0; break
 		od;
-		end_pass();
+		if
+		:: FAULT == 15 -> mtx = 0
+		:: else -> end_pass()
+		fi;
 		seen = n;
 		n = 0
 	}
@@ -454,7 +471,7 @@ nothing: skip;
 		:: else
 		fi
 	}
-over:	skip
+over:	assert(!queued[me] && !kicked[me])
 }
 
 #if ITEMS == 3
