@@ -12,7 +12,7 @@
 /*
  * Two tasks that want one CPU for 200 ms of 2 s, more than the guest itself has
  * on a busy machine: pressure.  It is told again after 2 s, and tests expect that
- * there is nothing more before that; they end sooner when the CPU is free again.
+ * there is nothing more before that; they need less if the tasks have ended.
  */
 static int open_trigger(struct probe *probe, const char *path)
 {

@@ -302,8 +302,8 @@ static int spread_of(const char *workers, const char *name, bool calm,
 
 /*
  * How far from even the crew's answers are, in percent, or -errno.  If they
- * @shall_be_even, the least of a few counts: on a busy machine a worker may be so
- * late that the next one gets its connection.
+ * @shall_be_even, the least of a few counts: on a busy machine a worker may be
+ * so late that the next one gets its connection.
  */
 static int count_spread(uint16_t port, const struct crew *crew,
 			const char *workers, const struct eset_ops *ops,
