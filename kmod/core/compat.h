@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All differences between kernels.  The code is written for the newest kernel,
+ * The differences between kernels.  The code is written for the newest kernel,
  * and here older ones get its names.  "By 6.12" is for what 6.1 lacks and 6.12
  * has, where it is not known which kernel between the two was the first.
+ * uring/compat.h and signal/compat.h have what only these interfaces need.
  */
 #ifndef DEVEPOLL_COMPAT_H
 #define DEVEPOLL_COMPAT_H
@@ -11,28 +12,14 @@
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/hrtimer.h>
-#ifdef DEP_HAVE_URING_CANCEL
-#include <linux/io_uring/cmd.h>
-#else
-#include <linux/io_uring.h>
-#endif
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include <linux/signal_types.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
 #include <uapi/linux/eventpoll.h>
-#ifdef DEP_HAVE_SIGQUEUE_REF
-#include <linux/posix-timers.h>
-#endif
 
 #include <linux/devepoll.h>
-
-/* Without it nothing drops the queue's reference on a siginfo of ours. */
-#if defined(DEP_HAVE_SIGQUEUE_REF) && !defined(CONFIG_POSIX_TIMERS)
-#error "devepoll needs CONFIG_POSIX_TIMERS"
-#endif
 
 /*
  * since 6.2; before, the trampoline saves the arguments in a bare pt_regs.
@@ -169,191 +156,6 @@ dep_hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* by 6.12: a command's bytes are in its entry; since 6.19: with a type */
-static inline const __u64 *dep_uring_words(const struct io_uring_cmd *cmd)
-{
-#if defined(io_uring_sqe_cmd)
-	return io_uring_sqe_cmd(cmd->sqe, __u64);
-#elif defined(DEP_HAVE_URING_CANCEL)
-	return io_uring_sqe_cmd(cmd->sqe);
-#else
-	return cmd->cmd;
-#endif
-}
-
-static inline unsigned long dep_uring_arg(const struct io_uring_cmd *cmd)
-{
-	return READ_ONCE(*dep_uring_words(cmd));
-}
-
-/* Behind it, in a wait: see struct devepoll_command. */
-static inline __u64 dep_uring_cookie(const struct io_uring_cmd *cmd)
-{
-	return READ_ONCE(dep_uring_words(cmd)[1]);
-}
-
-/* the same for a command that holds its argument itself */
-static inline const struct devepoll_event *
-dep_uring_event(const struct io_uring_cmd *cmd)
-{
-	return (const void *)dep_uring_words(cmd);
-}
-
-/* by 6.12: a mask of the flags that a program may set */
-#ifndef IORING_URING_CMD_MASK
-#define IORING_URING_CMD_MASK IORING_URING_CMD_FIXED
-#endif
-
-/* since 6.18: no second result */
-static inline void dep_uring_done(struct io_uring_cmd *cmd, int ret,
-				  unsigned int flags)
-{
-#ifdef DEP_HAVE_URING_DONE32
-	io_uring_cmd_done(cmd, ret, flags);
-#else
-	io_uring_cmd_done(cmd, ret, 0, flags);
-#endif
-}
-
-/* since 6.19: task work of a ring gets the request */
-#if defined(DEP_HAVE_URING_TW_REQ)
-#define DEP_URING_WORK(name, function)					\
-static void name(struct io_tw_req tw_req, io_tw_token_t tw)		\
-{									\
-	function(io_uring_cmd_from_tw(tw_req),				\
-		 IO_URING_CMD_TASK_WORK_ISSUE_FLAGS, tw.cancel);	\
-}
-#elif defined(DEP_HAVE_URING_CANCEL)
-#define DEP_URING_WORK(name, function)					\
-static void name(struct io_uring_cmd *cmd, unsigned int flags)		\
-{									\
-	function(cmd, flags, flags & IO_URING_F_TASK_DEAD);		\
-}
-#endif
-
-/* since 6.7: a ring that is closed cancels its commands */
-#define DEP_URING_CAN_CANCEL	__is_defined(DEP_HAVE_URING_CANCEL)
-#ifndef DEP_HAVE_URING_CANCEL
-#define IO_URING_F_CANCEL 0
-#endif
-
-/* since 6.18: multishot commands, with buffers of the ring */
-#define DEP_URING_CAN_SHOOT						\
-	(IS_ENABLED(CONFIG_IO_URING) && __is_defined(DEP_HAVE_URING_MULTISHOT))
-
-static inline bool dep_uring_is_multishot(const struct io_uring_cmd *cmd)
-{
-#ifdef DEP_HAVE_URING_MULTISHOT
-	return cmd->flags & IORING_URING_CMD_MULTISHOT;
-#else
-	return false;
-#endif
-}
-
-/* Sets the buffer that a completion reports, while it is not flushed yet. */
-static inline void dep_uring_set_cflags(struct io_uring_cmd *cmd, u32 cflags)
-{
-#ifdef DEP_HAVE_URING_MULTISHOT
-	cmd_to_io_kiocb(cmd)->cqe.flags = cflags;
-#endif
-}
-
-static inline u16 dep_uring_group(const struct io_uring_cmd *cmd)
-{
-#ifdef DEP_HAVE_URING_MULTISHOT
-	return READ_ONCE(cmd->sqe->buf_index);
-#else
-	return 0;
-#endif
-}
-
-/*
- * by 6.12: the entry can be seen.  Fields of a command that the kernel itself
- * reads or refuses are not checked here.
- */
-static inline bool dep_uring_says_more(const struct io_uring_cmd *cmd)
-{
-#ifdef DEP_HAVE_URING_CANCEL
-	const struct io_uring_sqe *sqe = cmd->sqe;
-
-	return READ_ONCE(sqe->addr) || READ_ONCE(sqe->len) ||
-	       READ_ONCE(sqe->splice_fd_in) ||
-	       (!dep_uring_is_multishot(cmd) && READ_ONCE(sqe->buf_index));
-#else
-	return false;
-#endif
-}
-
-/*
- * An entry in a queue of signals that, like those of POSIX timers, is not freed
- * by the kernel.  Since 6.13 the queue has a reference on it, which lies where
- * struct k_itimer has it, and on 7.2 and 7.3 an exiting thread empties its
- * queue with no lock held.  Up to 6.12 the entry is just unlinked, with siglock
- * held or interrupts off.
- */
-#ifdef DEP_HAVE_SIGQUEUE_REF
-#define DEP_SIGQUEUE_IS_COUNTED true
-struct dep_sigqueue {
-	struct sigqueue queue;
-	rcuref_t refs;
-};
-
-static_assert(offsetof(struct dep_sigqueue, refs) -
-	      offsetof(struct dep_sigqueue, queue) ==
-	      offsetof(struct k_itimer, rcuref) -
-	      offsetof(struct k_itimer, sigq));
-
-static inline void dep_sigqueue_init_refs(struct dep_sigqueue *entry)
-{
-	rcuref_init(&entry->refs, 1);
-}
-
-/* Called when we put the entry into a queue. */
-static inline void dep_sigqueue_enter(struct dep_sigqueue *entry)
-{
-	WARN_ON_ONCE(!rcuref_get(&entry->refs));
-}
-
-/* Called when we take the entry off, instead of the kernel. */
-static inline void dep_sigqueue_leave(struct dep_sigqueue *entry)
-{
-	/* The first reference is always ours, so the kernel frees nothing. */
-	WARN_ON_ONCE(rcuref_put(&entry->refs));
-}
-
-/* Has every queue let it go?  The caller puts it into none any more. */
-static inline bool dep_sigqueue_is_free(struct dep_sigqueue *entry)
-{
-	if (rcuref_read(&entry->refs) != 1)
-		return false;
-	/* Pairs with the release in rcuref_put(). */
-	smp_acquire__after_ctrl_dep();
-	return true;
-}
-#else
-#define DEP_SIGQUEUE_IS_COUNTED false
-struct dep_sigqueue {
-	struct sigqueue queue;
-};
-
-static inline void dep_sigqueue_init_refs(struct dep_sigqueue *entry) { }
-static inline void dep_sigqueue_enter(struct dep_sigqueue *entry) { }
-static inline void dep_sigqueue_leave(struct dep_sigqueue *entry) { }
-
-static inline bool dep_sigqueue_is_free(struct dep_sigqueue *entry)
-{
-	return true;
-}
-#endif
-
-static inline void dep_sigqueue_init(struct dep_sigqueue *entry)
-{
-	INIT_LIST_HEAD(&entry->queue.list);
-	entry->queue.flags = SIGQUEUE_PREALLOC;
-	entry->queue.ucounts = NULL;
-	dep_sigqueue_init_refs(entry);
-}
-
 /* Has the task made an io_uring, whose commands may poll files at any moment? */
 static inline bool dep_task_has_uring(void)
 {
@@ -380,6 +182,10 @@ struct epoll_params {
 #define EPIOCSPARAMS _IOW(0x8A, 0x01, struct epoll_params)
 #define EPIOCGPARAMS _IOR(0x8A, 0x02, struct epoll_params)
 #endif
+
+/* since 6.18: multishot commands, with buffers of the ring */
+#define DEP_URING_CAN_SHOOT						\
+	(IS_ENABLED(CONFIG_IO_URING) && __is_defined(DEP_HAVE_URING_MULTISHOT))
 
 /* In words, for modinfo and the log. */
 #if !defined(CONFIG_IO_URING)

@@ -12,9 +12,9 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
-#include "core/compat.h"
 #include "core/item.h"
 #include "core/person.h"
+#include "signal/compat.h"
 
 struct pid;
 struct task_struct;

@@ -22,7 +22,6 @@
 
 #include <linux/devepoll.h>
 
-#include "core/compat.h"
 #include "core/instance.h"
 #include "core/interface.h"
 #include "core/waiter.h"
@@ -30,6 +29,7 @@
 #include "epoll/epoll.h"
 #include "epoll/extended.h"
 #include "epoll/request.h"
+#include "uring/compat.h"
 #include "uring/uring.h"
 
 static_assert(sizeof(struct devepoll_cancel) == 16);

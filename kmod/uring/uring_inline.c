@@ -5,10 +5,10 @@
  */
 #include <linux/devepoll.h>
 
-#include "core/compat.h"
 #include "epoll/bind.h"
 #include "epoll/extended.h"
 #include "set/waiting.h"
+#include "uring/compat.h"
 #include "uring/uring.h"
 
 /**

@@ -5,8 +5,8 @@
  */
 #include <linux/uaccess.h>
 
-#include "core/compat.h"
 #include "core/instance.h"
+#include "uring/compat.h"
 #include "uring/uring.h"
 
 /**

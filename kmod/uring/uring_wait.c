@@ -23,6 +23,7 @@
 #include "core/waiter.h"
 #include "epoll/extended.h"
 #include "set/waiting.h"
+#include "uring/compat.h"
 #include "uring/uring.h"
 
 /**
