@@ -29,7 +29,7 @@
 #include "epoll/changes.h"
 #include "epoll/epoll.h"
 #include "epoll/extended.h"
-#include "epoll/reader.h"
+#include "epoll/opens.h"
 #include "epoll/request.h"
 #include "files/waitqueue.h"
 #include "ring/ring.h"
@@ -140,7 +140,8 @@ static void fdinfo_show(struct seq_file *seq, struct file *file)
 	const struct dep_instance *inst = file->private_data;
 
 	seq_printf(seq, "interface:\t%s\n", interface_of(inst));
-	dep_stats_show(file->private_data, seq);
+	if (DEP_HAS_STATS)
+		dep_stats_show(file->private_data, seq);
 }
 
 /* Maps what is at the offset; if nothing is there, it fails as epoll does. */
@@ -180,7 +181,8 @@ static int device_open(struct inode *inode, struct file *file)
 	if (!inst)
 		return -ENOMEM;
 	inst->file = file;
-	dep_stats_join(inst);
+	if (DEP_HAS_STATS)
+		dep_stats_join(inst);
 	file->private_data = inst;
 	/* As for fds of epoll_create(2): there are no offsets to be large. */
 	file->f_flags &= ~O_LARGEFILE;
@@ -202,7 +204,8 @@ static int device_release(struct inode *inode, struct file *file)
 		if (iface->stop)
 			iface->stop(inst);
 	}
-	dep_stats_leave(inst);
+	if (DEP_HAS_STATS)
+		dep_stats_leave(inst);
 	dep_relay_leave(inst);
 	if (DEP_HAS_CLOSED)
 		dep_readers_free(inst);
@@ -248,8 +251,10 @@ static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 	ret = dep_extended_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY)
 		ret = device_ioctl_interface(file, cmd, arg);
+	if (DEP_HAS_OPENS && ret == -ENOTTY)
+		ret = dep_opens_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY)
-		ret = dep_request_ioctl(file, cmd, arg);
+		ret = dep_features_ioctl(cmd, arg);
 	if (ret == -ENOTTY && dep_instance_kind(file) == DEP_FILE_AS_EPOLL)
 		return -DEP_EPOLL_NO_IOCTL;
 	return ret;
@@ -302,21 +307,6 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 			return dep_changes_make_one(file, advice, offset, len);
 	}
 	return device_fadvise_other(file, offset, len, advice);
-}
-
-/* The same by a further open for reading. */
-static int reader_fadvise(struct file *file, loff_t offset, loff_t len,
-			  int advice)
-{
-	if (dep_access_by_fadvise() && dep_reader_has(advice))
-		return dep_reader_request(file, offset, len, advice);
-	return device_fadvise_other(file, offset, len, advice);
-}
-
-static int reader_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	return dep_instance_rights(file) & DEP_MAY_MAP ?
-		       mapping_map(file, vma) : -EACCES;
 }
 
 /* What poll(2) and select(2) queue by. */
@@ -381,18 +371,6 @@ static struct file_operations device_fops[DEP_FILE_KINDS] __ro_after_init = {
 		.mmap = mapping_map,
 		.fadvise = device_fadvise,
 	},
-	[DEP_FILE_REOPENED] = {
-		DEVICE_OPERATIONS,
-		.release = dep_reopen_release,
-		.mmap = mapping_map,
-		.fadvise = device_fadvise,
-	},
-	[DEP_FILE_READER ... DEP_FILE_KINDS - 1] = {
-		DEVICE_OPERATIONS,
-		.release = dep_reopen_release,
-		.mmap = reader_mmap,
-		.fadvise = reader_fadvise,
-	},
 };
 
 /*
@@ -437,24 +415,21 @@ static void __init device_add_node(const struct miscdevice *node)
 /* Adds what the interfaces do to the opens of /dev/epoll. */
 static void __init device_add_interfaces(void)
 {
+	struct file_operations *fops = &device_fops[DEP_FILE_EPOLL];
 	struct dep_interface *iface;
-	int kind;
 
 	dep_interface_for_each(iface) {
-		for (kind = 0; kind < DEP_FILE_KINDS; kind++) {
-			struct file_operations *fops = &device_fops[kind];
-
-			if (kind == DEP_FILE_POLL)
-				continue;
-			if (iface->uring_cmd)
-				fops->uring_cmd = iface->uring_cmd;
-			/* epoll's fds can't be written. */
-			if (iface->write && kind != DEP_FILE_AS_EPOLL)
-				fops->write = iface->write;
-		}
+		if (iface->uring_cmd)
+			fops->uring_cmd = iface->uring_cmd;
+		/* epoll's fds can't be written. */
+		if (iface->write)
+			fops->write = iface->write;
 		if (iface->node)
 			device_add_node(iface->node);
 	}
+	device_fops[DEP_FILE_AS_EPOLL].uring_cmd = fops->uring_cmd;
+	if (DEP_HAS_OPENS)
+		dep_opens_init(device_fops);
 }
 
 /**

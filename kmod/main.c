@@ -118,7 +118,8 @@ static int __init devepoll_init(void)
 		pr_err("can't register the device nodes (%d)\n", err);
 		goto err_release;
 	}
-	dep_stats_init();
+	if (DEP_HAS_STATS)
+		dep_stats_init();
 	dep_interface_names(names, sizeof(names));
 	pr_info("version " DEVEPOLL_VERSION " loaded, max_fds=%u max_user_watches=%lu interfaces=%s\n",
 		dep_max_fds, dep_max_user_watches, names);
@@ -144,7 +145,8 @@ err_host_cache:
 
 static void __exit devepoll_exit(void)
 {
-	dep_stats_exit();
+	if (DEP_HAS_STATS)
+		dep_stats_exit();
 	dep_device_unregister();
 	dep_release_unregister();
 	/* A wake-up that brought POLLFREE may still be returning. */

@@ -458,7 +458,8 @@ static int devpoll_open(struct inode *inode, struct file *file)
 	inst->devpoll = DEP_DEVPOLL_OPEN;
 	inst->room = dep_max_fds;
 	inst->file = file;
-	dep_stats_join(inst);
+	if (DEP_HAS_STATS)
+		dep_stats_join(inst);
 	file->private_data = inst;
 	stream_open(inode, file);
 	/* Programs for Solaris use pwrite(2); the offset does not matter. */

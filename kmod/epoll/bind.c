@@ -7,7 +7,9 @@
 
 #include "core/holds.h"
 #include "core/instance.h"
+#include "core/nest.h"
 #include "epoll/bind.h"
+#include "set/results.h"
 
 /**
  * dep_bind_first() - make a set one of the extended interface for now
@@ -65,6 +67,30 @@ int dep_bind_for_reader(struct dep_instance *inst)
 	if (!dep_bind_is_settled(inst))
 		return dep_bind_settle(inst);
 	dep_reader_back(inst);
+	return 0;
+}
+
+/**
+ * dep_bind_for_reading() - check a wait by an open without write access
+ * @file: the open
+ * @results: where the events go
+ *
+ * Mapped results are read by others, too, and the first use of a set decides
+ * to which interface it belongs.
+ *
+ * Return: 0;
+ * -EBADF: it may not use the mapping;
+ * -EBUSY: it would be the first use of the set.
+ */
+int dep_bind_for_reading(const struct file *file, struct dep_results *results)
+{
+	results->only_waits = true;
+	if (results->kernel && !(dep_instance_rights(file) & DEP_MAY_MAP))
+		return -EBADF;
+	/* A set whose first open is for reading only stays empty. */
+	if (dep_instance_is_reader(file) &&
+	    dep_bind_is_fresh(file->private_data))
+		return -EBUSY;
 	return 0;
 }
 

@@ -11,11 +11,15 @@
 
 #include "core/instance.h"
 
+struct dep_results;
+struct file;
+
 int dep_bind_first(struct dep_instance *inst);
 void dep_bind_decide(struct dep_instance *inst, bool used);
 int dep_bind_settle(struct dep_instance *inst);
 void dep_bind_new(struct dep_instance *inst);
 int dep_bind_for_reader(struct dep_instance *inst);
+int dep_bind_for_reading(const struct file *file, struct dep_results *results);
 
 /**
  * dep_bind_begin() - begin a use of a set by the extended interface

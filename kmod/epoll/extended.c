@@ -15,7 +15,6 @@
 #include "epoll/bind.h"
 #include "epoll/changes.h"
 #include "epoll/extended.h"
-#include "epoll/reader.h"
 #include "epoll/request.h"
 #include "fast/fast.h"
 #include "set/area.h"
@@ -193,7 +192,7 @@ int dep_extended_prepare(struct file *file, unsigned int cmd,
 	if (!ret)
 		ret = wait_sigset(args, call);
 	if (!ret && unlikely(!(file->f_mode & FMODE_WRITE)))
-		ret = dep_reader_begin(file, &call->results);
+		ret = dep_bind_for_reading(file, &call->results);
 	call->waiting = (struct dep_waiting) {
 		.min = args->min_events,
 		.timeout = args->timeout,
@@ -373,7 +372,7 @@ long dep_extended_ioctl(struct file *file, unsigned int cmd,
 		return extended_ctl(inst, user, size);
 	if (cmd == DEVEPOLL_STEP_BACK)
 		return extended_step_back(inst);
-	if (dep_request_is(cmd, DEVEPOLL_STATS))
+	if (DEP_HAS_STATS && dep_request_is(cmd, DEVEPOLL_STATS))
 		return dep_stats_get(inst, user, size);
 	return -ENOTTY;
 }

@@ -153,8 +153,6 @@ static inline bool dep_access_allows(const struct file *file, unsigned int cmd)
 	       dep_access_allows_part(file, cmd);
 }
 
-long dep_request_ioctl(struct file *file, unsigned int cmd,
-		       unsigned long arg);
-int dep_reopen_release(struct inode *inode, struct file *file);
+long dep_features_ioctl(unsigned int cmd, unsigned long arg);
 
 #endif /* DEVEPOLL_REQUEST_H */

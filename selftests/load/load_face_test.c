@@ -27,10 +27,12 @@
 #include "epoll/busy.h"
 #include "load/load_module.h"
 
-#define ALL		"ring,uring,signal,devpoll,classic,spin,closed"
+#define ALL		"ring,uring,signal,devpoll,classic,spin," PARTS
+#define PARTS		"closed,stats,opens"
 #define RING_FEATURES	DEVEPOLL_FEATURE_RING
 #define SIGNAL_FEATURES	DEVEPOLL_FEATURE_SIGNAL
 #define SPIN_FEATURES	DEVEPOLL_FEATURE_SPIN
+#define OPENS_FEATURES	(DEVEPOLL_FEATURE_REOPEN | DEVEPOLL_FEATURE_NEW)
 #define URING_FEATURES	(DEVEPOLL_FEATURE_URING | DEVEPOLL_FEATURE_CANCEL)
 
 /* What a call gives, by its error. */
@@ -138,7 +140,10 @@ static int spin_errors(bool there)
 	return bad;
 }
 
-/* Fds that report their close, which are no interface. */
+/*
+ * What is no interface, and is there whatever the parameter says.  Fds that
+ * report their close:
+ */
 static int closed_errors(bool there)
 {
 	struct devepoll_change change = {
@@ -157,6 +162,56 @@ static int closed_errors(bool there)
 	bad = ioctl(fd, DEVEPOLL_CTL, &ctl) != 1;
 	bad += change.result != (there ? 0 : -EINVAL);
 	close(change.fd);
+	close(fd);
+	return bad;
+}
+
+/* Does the set's file in /proc/self/fdinfo have a line that begins so? */
+static bool fdinfo_has(int fd, const char *word)
+{
+	char path[64], line[256];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		found |= !strncmp(line, word, strlen(word));
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* The counters of a set, and the sums of all. */
+static int stats_errors(bool there)
+{
+	struct devepoll_stats stats;
+	int fd = dep_open(), bad;
+
+	bad = ERROR_OF(ioctl(fd, DEVEPOLL_STATS, &stats)) !=
+	      (there ? 0 : ENOTTY);
+	bad += !fdinfo_has(fd, "interface:");
+	bad += fdinfo_has(fd, "items:") != there;
+	bad += !access("/sys/kernel/debug/devepoll/stats", F_OK) != there;
+	bad += !access("/sys/kernel/tracing/events/devepoll", F_OK) != there;
+	close(fd);
+	return bad;
+}
+
+/* Further opens of a set, and new sets by an old one. */
+static int opens_errors(bool there)
+{
+	int fd = dep_open(), bad, other;
+
+	bad = features_of(OPENS_FEATURES) != (there ? OPENS_FEATURES : 0);
+	other = ioctl(fd, DEVEPOLL_REOPEN, O_RDONLY | O_CLOEXEC);
+	bad += there ? other < 0 : other != -1 || errno != ENOTTY;
+	if (other >= 0)
+		close(other);
+	other = ioctl(fd, DEVEPOLL_NEW, O_RDWR | O_CLOEXEC);
+	bad += there ? other < 0 : other != -1 || errno != ENOTTY;
+	if (other >= 0)
+		close(other);
 	close(fd);
 	return bad;
 }
@@ -315,6 +370,17 @@ static const struct {
 
 #define NR_FACES	(sizeof(faces) / sizeof(faces[0]))
 
+static const struct {
+	const char *name;
+	int (*errors)(bool there);
+} parts[] = {
+	{ "closed", closed_errors },
+	{ "stats", stats_errors },
+	{ "opens", opens_errors },
+};
+
+#define NR_PARTS	(sizeof(parts) / sizeof(parts[0]))
+
 FIXTURE(face) {
 	bool was_loaded;
 	const char *built;
@@ -352,9 +418,11 @@ FIXTURE_TEARDOWN(face)
 		ASSERT_TRUE(await(access("/dev/poll", F_OK) ==		\
 				  (has_name(names, "devpoll") ? 0 : -1)));\
 		EXPECT_EQ(0, epoll_errors()) TH_LOG("%s", params);	\
-		EXPECT_EQ(0, closed_errors(has_name(self->built,	\
-						    "closed")))		\
-			TH_LOG("%s", params);				\
+		for (__i = 0; __i < NR_PARTS; __i++) {			\
+			EXPECT_EQ(0, parts[__i].errors(has_name(	\
+					self->built, parts[__i].name)))	\
+				TH_LOG("'%s': %s", params, parts[__i].name);\
+		}							\
 		EXPECT_EQ(0, excluded_errors(has_name(names, "ring"),	\
 					     has_name(names, "classic")))\
 			TH_LOG("%s", params);				\
