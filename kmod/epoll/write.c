@@ -13,11 +13,88 @@
 #include "core/compat.h"
 #include "core/events.h"
 #include "core/instance.h"
+#include "core/item.h"
 #include "core/limits.h"
 #include "epoll/request.h"
 #include "epoll/write.h"
+#include "files/waitqueue.h"
+#include "set/add.h"
 #include "set/control.h"
 #include "set/interest.h"
+
+static void write_replace(struct dep_item *item, u16 events)
+{
+	spin_lock_irq(&item->inst->lock);
+	WRITE_ONCE(item->events, events);
+	spin_unlock_irq(&item->inst->lock);
+}
+
+/*
+ * As in 2001 a change makes no event: what is ready already is not posted.
+ * What happens from now on is, so the events are set before the file is told.
+ */
+static int write_change(struct dep_item *item, u16 events)
+{
+	/* M is held and the caller has the file: nobody else changes it. */
+	u16 before = item->events, ready;
+	int err;
+
+	write_replace(item, events);
+	/* Pairs with smp_mb() in dep_watch_wake(). */
+	smp_mb();
+	/* Counts a change that fails below for want of memory, too. */
+	item->inst->stats.mods++;
+	/* The file learns of the last two in any case. */
+	if (!(events & ~(before | DEP_EVENTS_ALWAYS)))
+		return 0;
+	err = dep_watch_arm(item, &ready);
+	if (!err && !(item->mode & DEP_MODE_KEEP))
+		return 0;
+	spin_lock_irq(&item->inst->lock);
+	if (err) {
+		WRITE_ONCE(item->events, before);
+		dep_interest_must_poll(item);
+	}
+	/* The file will not repeat this answer, so it counts as from before. */
+	if (item->mode & DEP_MODE_KEEP)
+		dep_item_post(item, ready & before, false);
+	spin_unlock_irq(&item->inst->lock);
+	return err;
+}
+
+static int write_set_file(struct dep_instance *inst, struct file *file, int fd,
+			  u16 events)
+{
+	struct dep_item *item = NULL;
+
+	/* With M held, there is none if there was none. */
+	if (dep_instance_nr_items(inst))
+		item = dep_interest_resolve(inst, file, fd);
+	if (item)
+		return write_change(item, events);
+	/*
+	 * A file that can't be polled counts, as in 2001: to poll(2) it is
+	 * always ready, and that is posted now and never again.
+	 */
+	return dep_interest_add(inst, file, fd, events, 0, 0);
+}
+
+/*
+ * Adds an fd, or changes the events asked for.  For a file that is added, what is
+ * ready already is posted.  A change posts nothing.  ->poll() may sleep.
+ */
+static int write_set(struct dep_instance *inst, int fd, u16 events)
+{
+	struct fd f = fdget(fd);
+	int err;
+
+	lockdep_assert_held(&inst->mtx);
+	if (!fd_file(f))
+		return -EBADF;
+	err = write_set_file(inst, fd_file(f), fd, events);
+	fdput(f);
+	return err;
+}
 
 /* Is the number open at all?  An O_PATH file is, though it can't be polled. */
 static bool fd_is_open(int fd)
@@ -40,7 +117,7 @@ static bool write_apply(struct dep_instance *inst, const struct pollfd *entry)
 		/* Signals report errors as F_SETSIG does, asked for or not. */
 		if (inst->onesig)
 			events |= DEP_EVENTS_ALWAYS;
-		err = dep_interest_set(inst, entry->fd, events);
+		err = write_set(inst, entry->fd, events);
 		if (err != -EBADF)
 			return !err;
 	}

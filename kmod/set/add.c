@@ -226,7 +226,11 @@ static __always_inline int interest_add(struct dep_instance *inst,
  * What is ready already is posted.
  *
  * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: as dep_interest_set() for an fd that is added.
+ * Return: 0, or
+ * -EPERM: in a signal set, a file of FUSE or a device of CUSE;
+ * -ELOOP: a set, ours or in-tree epoll's;
+ * -ENOSPC: no room in the set, or a limit of the user or of the file;
+ * -ENOMEM: no memory.
  */
 int dep_interest_add(struct dep_instance *inst, struct file *file, int fd,
 		     u16 events, u32 mode, u64 data)

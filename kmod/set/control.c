@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The changes that programs request: one like those of epoll_ctl(2), or an
- * entry of a write() of 2001, which adds an fd or replaces its events.
+ * The changes that programs request, which are like those of epoll_ctl(2).
+ * epoll/write.c has those of a write() of 2001.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -20,18 +20,14 @@
 #include "set/control.h"
 #include "set/interest.h"
 
-static void interest_replace(struct dep_item *item, u16 events)
-{
-	spin_lock_irq(&item->inst->lock);
-	WRITE_ONCE(item->events, events);
-	spin_unlock_irq(&item->inst->lock);
-}
-
-/*
- * A change was taken back.  While it was tried, wake-ups were compared with the
- * events that it asked for, so the file has to be polled.
+/**
+ * dep_interest_must_poll() - a change of an item was taken back
+ * @item: the item; its instance is locked
+ *
+ * While it was tried, wake-ups were compared with the events that it asked for,
+ * so the file has to be polled.
  */
-static void interest_must_poll(struct dep_item *item)
+void dep_interest_must_poll(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
 	bool idle = !dep_instance_has_work(inst);
@@ -43,39 +39,6 @@ static void interest_must_poll(struct dep_item *item)
 	dep_instance_arrived(inst, idle, listed);
 	if (inst->polled)
 		dep_instance_wake_pollers(inst, 0);
-}
-
-/*
- * As in 2001 a change makes no event: what is ready already is not posted.
- * What happens from now on is, so the events are set before the file is told.
- */
-static int interest_change(struct dep_item *item, u16 events)
-{
-	/* M is held and the caller has the file: nobody else changes it. */
-	u16 before = item->events, ready;
-	int err;
-
-	interest_replace(item, events);
-	/* Pairs with smp_mb() in dep_watch_wake(). */
-	smp_mb();
-	/* Counts a change that fails below for want of memory, too. */
-	item->inst->stats.mods++;
-	/* The file learns of the last two in any case. */
-	if (!(events & ~(before | DEP_EVENTS_ALWAYS)))
-		return 0;
-	err = dep_watch_arm(item, &ready);
-	if (!err && !(item->mode & DEP_MODE_KEEP))
-		return 0;
-	spin_lock_irq(&item->inst->lock);
-	if (err) {
-		WRITE_ONCE(item->events, before);
-		interest_must_poll(item);
-	}
-	/* The file will not repeat this answer, so it counts as from before. */
-	if (item->mode & DEP_MODE_KEEP)
-		dep_item_post(item, ready & before, false);
-	spin_unlock_irq(&item->inst->lock);
-	return err;
 }
 
 /* The mode that an item gets if a change asks for @mode. */
@@ -132,7 +95,7 @@ static noinline int interest_end_modify(struct dep_item *item,
 		/* Disabled by its event, which is not in the ring any more. */
 		if (unlikely(dep_instance_has_ring(inst) && !item->events))
 			item->revents |= revents;
-		interest_must_poll(item);
+		dep_interest_must_poll(item);
 	} else {
 		/* The file won't repeat them, so they count as said now. */
 		if (item->mode & DEP_MODE_KEEP)
@@ -245,53 +208,6 @@ static __always_inline int interest_modify(struct dep_instance *inst,
 		   (!(ready & events) || (listed && item_is_polled(item)))))
 		return 0;
 	return interest_post_modified(item, ready, revents);
-}
-
-static int interest_set_file(struct dep_instance *inst, struct file *file,
-			     int fd, u16 events)
-{
-	struct dep_item *item = NULL;
-
-	/* With M held, there is none if there was none. */
-	if (dep_instance_nr_items(inst))
-		item = dep_interest_resolve(inst, file, fd);
-	if (item)
-		return interest_change(item, events);
-	/*
-	 * A file that can't be polled counts, as in 2001: to poll(2) it is
-	 * always ready, and that is posted now and never again.
-	 */
-	return dep_interest_add(inst, file, fd, events, 0, 0);
-}
-
-/**
- * dep_interest_set() - add an fd, or change the events asked for
- * @inst: the instance
- * @fd: the number, in the files of the caller
- * @events: the events
- *
- * For a file that is added, what is ready already is posted.  A change posts
- * nothing.
- *
- * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: 0, or
- * -EBADF: not open, or opened with O_PATH;
- * -EPERM: in a signal set, a file of FUSE or a device of CUSE;
- * -ELOOP: a set, ours or in-tree epoll's;
- * -ENOSPC: no room in the set, or a limit of the user or of the file;
- * -ENOMEM: no memory.
- */
-int dep_interest_set(struct dep_instance *inst, int fd, u16 events)
-{
-	struct fd f = fdget(fd);
-	int err;
-
-	lockdep_assert_held(&inst->mtx);
-	if (!fd_file(f))
-		return -EBADF;
-	err = interest_set_file(inst, fd_file(f), fd, events);
-	fdput(f);
-	return err;
 }
 
 /**
