@@ -23,7 +23,8 @@
 #   TAG=v0.2.0              dist: the release with this tag, instead of the tree
 #   DEVEPOLL_CACHE=         the cache (default: ~/.cache/devepoll)
 #   WITHOUT="ring uring"    what the module is built without: classic closed
-#                           devpoll fast opens ring signal spin stats uring
+#                           devpoll fast mapped nest opens ring signal spin
+#                           stats uring
 #   DEVEPOLL_NEWEST=7.2     the version of newest, instead of asking the archive
 
 # make's lists and kbuild take a space for the end of a name.

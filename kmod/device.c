@@ -20,7 +20,7 @@
 #include "core/compat.h"
 #include "core/instance.h"
 #include "core/interface.h"
-#include "core/nest.h"
+#include "core/open.h"
 #include "core/readers.h"
 #include "core/relay.h"
 #include "core/stats.h"
@@ -31,6 +31,7 @@
 #include "epoll/extended.h"
 #include "epoll/opens.h"
 #include "epoll/request.h"
+#include "epoll/take.h"
 #include "files/waitqueue.h"
 #include "ring/ring.h"
 #include "set/area.h"
@@ -150,7 +151,8 @@ static int mapping_map(struct file *file, struct vm_area_struct *vma)
 	struct dep_interface *iface;
 	int err = -ENODEV;
 
-	if (vma->vm_pgoff == DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT)
+	if (DEP_HAS_MAPPED &&
+	    vma->vm_pgoff == DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT)
 		return dep_area_map(file->private_data, vma);
 	dep_interface_for_each(iface) {
 		if (iface->mmap)
@@ -213,7 +215,8 @@ static int device_release(struct inode *inode, struct file *file)
 		if (iface->free)
 			iface->free(inst);
 	}
-	dep_area_free(inst);
+	if (DEP_HAS_MAPPED || DEP_HAS_DEVPOLL)
+		dep_area_free(inst);
 	dep_instance_free(inst);
 	return 0;
 }
@@ -293,8 +296,8 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 	if (likely(dep_access_by_fadvise())) {
 		if (likely(advice == DEVEPOLL_EPOLL_WAIT))
 			return dep_epoll_wait(file, offset, len);
-		if (likely(advice == DEVEPOLL_TAKE))
-			return dep_extended_take(file, offset, len);
+		if (DEP_HAS_MAPPED && likely(advice == DEVEPOLL_TAKE))
+			return dep_take_events(file, offset, len);
 		if (DEP_HAS_CLASSIC && likely(advice == (int)EP_POLL) && !len &&
 		    file->f_mode & FMODE_READ)
 			return dep_classic_poll(file->private_data, offset);

@@ -91,7 +91,8 @@ static int __init devepoll_init(void)
 	err = check_parameters();
 	if (err)
 		return err;
-	dep_nest_poll = dep_ready_poll;
+	if (DEP_HAS_NEST)
+		dep_nest_poll = dep_ready_poll;
 	err = dep_host_cache_init();
 	if (err)
 		return err;

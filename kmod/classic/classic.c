@@ -34,7 +34,7 @@
 #include "core/instance.h"
 #include "core/interface.h"
 #include "core/limits.h"
-#include "core/nest.h"
+#include "core/open.h"
 #include "core/waiter.h"
 #include "epoll/request.h"
 #include "epoll/write.h"

@@ -49,7 +49,7 @@ static inline u16 dep_events_settled(u16 events)
 /* dep_item.revents keeps what ->poll() answered: dep_file_consumes(). */
 #define DEP_MODE_KEEP		0x10U
 /* The file is a set of ours: dep_lone.nest. */
-#define DEP_MODE_NEST		0x20U
+#define DEP_MODE_NEST		(DEP_HAS_NEST ? 0x20U : 0)
 /* Its set has a ring. */
 #define DEP_MODE_RING		(DEP_HAS_RING ? 0x40U : 0)
 /* Its file must be polled for all events: see dep_item_needs_poll(). */

@@ -8,9 +8,11 @@
 
 #include "core/instance.h"
 #include "core/limits.h"
+#include "core/open.h"
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;
 unsigned long dep_max_user_watches;
+const struct file_operations *dep_instance_fops;
 
 /**
  * dep_instance_new() - make an instance

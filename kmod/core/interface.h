@@ -16,8 +16,8 @@
 /*
  * Which interfaces this build of the module has, for the few places where the
  * core would otherwise pay for one that is missing; and whether it has the fast
- * paths of waits and wake-ups, fds that report their close, counters, and further opens
- * of a set.  Kbuild defines them.
+ * paths of waits and wake-ups, fds that report their close, results in mapped
+ * memory, sets in sets, counters, and further opens of a set.  Kbuild defines them.
  */
 #define DEP_HAS_CLASSIC	__is_defined(DEP_WITH_classic)
 #define DEP_HAS_DEVPOLL	__is_defined(DEP_WITH_devpoll)
@@ -25,6 +25,8 @@
 #define DEP_HAS_FAST	__is_defined(DEP_WITH_fast)
 #define DEP_HAS_CLOSED	__is_defined(DEP_WITH_closed)
 #define DEP_HAS_STATS	__is_defined(DEP_WITH_stats)
+#define DEP_HAS_MAPPED	__is_defined(DEP_WITH_mapped)
+#define DEP_HAS_NEST	__is_defined(DEP_WITH_nest)
 #define DEP_HAS_OPENS	__is_defined(DEP_WITH_opens)
 
 /* Room for the names of all interfaces, bytes. */

@@ -33,7 +33,6 @@ struct dep_nest {
 	struct dep_instance *inner;
 };
 
-const struct file_operations *dep_instance_fops;
 __poll_t (*dep_nest_poll)(const struct file *inner, unsigned int depth,
 			  bool removes, bool waits) __ro_after_init;
 

@@ -7,7 +7,7 @@
 
 #include "core/holds.h"
 #include "core/instance.h"
-#include "core/nest.h"
+#include "core/open.h"
 #include "epoll/bind.h"
 #include "set/results.h"
 

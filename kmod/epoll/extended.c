@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The extended interface: DEVEPOLL_CTL, DEVEPOLL_WAIT and DEVEPOLL_TAKE.
+ * The extended interface: DEVEPOLL_CTL and DEVEPOLL_WAIT.
  */
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -16,7 +16,6 @@
 #include "epoll/changes.h"
 #include "epoll/extended.h"
 #include "epoll/request.h"
-#include "fast/fast.h"
 #include "set/area.h"
 #include "set/results.h"
 #include "set/waiting.h"
@@ -34,7 +33,6 @@ static_assert(DEVEPOLL_CTL == 0xC0185010);
 static_assert(DEVEPOLL_WAIT == 0xC0405011);
 static_assert(DEVEPOLL_STATS == 0x80505012);
 static_assert(DEVEPOLL_EPOLL_WAIT == 0x5020);
-static_assert(DEVEPOLL_TAKE == 0x5024);
 static_assert(!DEP_HAS_CLOSED || DEP_MODE_TELL_CLOSED == DEVEPOLL_TELL_CLOSED);
 static_assert(DEP_MODE_TRUST == DEVEPOLL_TRUST);
 
@@ -287,57 +285,6 @@ static long extended_wait(struct file *file, unsigned int cmd,
 	ret = dep_collect_wait(&call.waiting, inst, &call.results);
 	dep_sigmask_end(ret);
 	return ret;
-}
-
-static __always_inline int take_settled(struct dep_instance *inst,
-					struct devepoll_event *to, u32 max,
-					int timeout_ms)
-{
-	struct dep_results results = {
-		.kernel = to,
-		.layout = DEP_LAYOUT_EVENT,
-		.max = max,
-	};
-
-	return DEP_HAS_FAST ? dep_fast_take(inst, to, max, timeout_ms) :
-			      dep_collect_ms(&results, inst, timeout_ms);
-}
-
-/* The first use of a set, or fds report their close. */
-static noinline int take_unsettled(struct dep_instance *inst,
-				   struct devepoll_event *to, u32 max,
-				   int timeout_ms)
-{
-	int err = dep_bind_for_wait(inst);
-
-	return err ?: take_settled(inst, to, max, timeout_ms);
-}
-
-/**
- * dep_extended_take() - DEVEPOLL_TAKE
- * @file: the set
- * @offset: where the events go in the mapping, in bytes
- * @length: a value of DEVEPOLL_EPOLL_WAIT_LEN()
- *
- * Context: process; sleeps.
- * Return: see linux/devepoll.h.
- */
-int dep_extended_take(struct file *file, u64 offset, u64 length)
-{
-	struct dep_instance *inst = file->private_data;
-	u32 max = length >> 32;
-	struct devepoll_event *to;
-
-	if (unlikely(!(file->f_mode & FMODE_READ)))
-		return -EBADF;
-	if (unlikely(!max || max > DEVEPOLL_MAX_EVENTS))
-		return -EINVAL;
-	to = dep_area_find(inst, offset, max);
-	if (unlikely(!to))
-		return -EINVAL;
-	if (unlikely(!dep_bind_is_plain(inst)))
-		return take_unsettled(inst, to, max, (int)length);
-	return take_settled(inst, to, max, (int)length);
 }
 
 static long extended_step_back(struct dep_instance *inst)

@@ -35,7 +35,6 @@ int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call);
 int dep_extended_refuse(struct dep_instance *inst);
 int dep_extended_change_all(struct dep_instance *inst,
 			    struct dep_wait_call *call);
-int dep_extended_take(struct file *file, u64 offset, u64 length);
 long dep_extended_ioctl(struct file *file, unsigned int cmd,
 			unsigned long arg);
 

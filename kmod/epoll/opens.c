@@ -20,7 +20,7 @@
 
 #include "core/instance.h"
 #include "core/limits.h"
-#include "core/nest.h"
+#include "core/open.h"
 #include "epoll/bind.h"
 #include "epoll/opens.h"
 #include "epoll/request.h"
@@ -225,7 +225,7 @@ static int reader_wait(struct file *file, u64 address, u64 length)
 	return reader_collect(file, &results, (int)length);
 }
 
-/* As dep_extended_take(). */
+/* As dep_take_events(). */
 static int reader_take(struct file *file, u64 offset, u64 length)
 {
 	struct dep_results results = {

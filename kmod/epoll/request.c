@@ -16,7 +16,6 @@
 #include "core/instance.h"
 #include "core/interface.h"
 #include "core/limits.h"
-#include "core/nest.h"
 #include "epoll/request.h"
 
 bool dep_access_fadvise = true;
@@ -82,9 +81,11 @@ static_assert(DEVEPOLL_FEATURES == 0x80285014);
 
 static u64 features_now(void)
 {
-	u64 bits = DEVEPOLL_FEATURE_TAKE | DEVEPOLL_FEATURE_CHANGE;
+	u64 bits = DEVEPOLL_FEATURE_CHANGE;
 	struct dep_interface *iface;
 
+	if (DEP_HAS_MAPPED)
+		bits |= DEVEPOLL_FEATURE_TAKE;
 	if (DEP_HAS_OPENS)
 		bits |= DEVEPOLL_FEATURE_REOPEN | DEVEPOLL_FEATURE_NEW;
 	dep_interface_for_each(iface)

@@ -14,7 +14,7 @@
 
 #include "core/compat.h"
 #include "core/instance.h"
-#include "core/nest.h"
+#include "core/open.h"
 
 extern bool dep_access_fadvise;
 

@@ -11,6 +11,7 @@
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/nest.h"
+#include "core/open.h"
 #include "core/readers.h"
 #include "core/trace.h"
 #include "files/filekind.h"
@@ -30,8 +31,11 @@
 static noinline int interest_add_nest(struct dep_item *item,
 				      struct dep_instance *inner)
 {
-	struct dep_nest *nest = dep_nest_link(item->inst, inner);
+	struct dep_nest *nest;
 
+	if (!DEP_HAS_NEST)
+		return -ELOOP;
+	nest = dep_nest_link(item->inst, inner);
 	if (IS_ERR(nest))
 		return PTR_ERR(nest);
 	dep_lone_of(item)->nest = nest;

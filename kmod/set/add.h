@@ -10,7 +10,7 @@
 
 #include "core/events.h"
 #include "core/instance.h"
-#include "core/nest.h"
+#include "core/open.h"
 #include "files/filekind.h"
 
 int dep_interest_add(struct dep_instance *inst, struct file *file, int fd,

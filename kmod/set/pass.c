@@ -24,6 +24,7 @@
 #include "core/item.h"
 #include "core/limits.h"
 #include "core/nest.h"
+#include "core/open.h"
 #include "core/trace.h"
 #include "files/wakeup.h"
 #include "set/interest.h"
@@ -361,7 +362,7 @@ static void pass_ask(struct dep_pass *pass)
 		/* dep_item_key(), for a set that is not of 2001. */
 		table._key = (__force __poll_t)
 			(ask->events | (ask->item->mode & ~DEP_MODE_OWN));
-		if (unlikely(dep_instance_of(file)))
+		if (DEP_HAS_NEST && unlikely(dep_instance_of(file)))
 			ask->revents |= ask->events & (__force u16)
 				dep_nest_poll(file, pass->depth + 1,
 					      pass->removes, pass->waits);

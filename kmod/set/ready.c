@@ -19,6 +19,7 @@
 #include "core/instance.h"
 #include "core/item.h"
 #include "core/nest.h"
+#include "core/open.h"
 #include "core/trace.h"
 #include "core/waiter.h"
 #include "files/waitqueue.h"
@@ -97,7 +98,7 @@ static u16 ask_file(const struct dep_item *item, unsigned int depth,
 	u16 events = item->events;
 	poll_table table;
 
-	if (unlikely(dep_instance_of(item->file)))
+	if (DEP_HAS_NEST && unlikely(dep_instance_of(item->file)))
 		return events & (__force u16)
 			dep_nest_poll(item->file, depth + 1, removes,
 				      waits);

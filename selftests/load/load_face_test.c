@@ -28,7 +28,7 @@
 #include "load/load_module.h"
 
 #define ALL		"ring,uring,signal,devpoll,classic,spin," PARTS
-#define PARTS		"closed,stats,opens"
+#define PARTS		"closed,mapped,nest,opens,stats"
 #define RING_FEATURES	DEVEPOLL_FEATURE_RING
 #define SIGNAL_FEATURES	DEVEPOLL_FEATURE_SIGNAL
 #define SPIN_FEATURES	DEVEPOLL_FEATURE_SPIN
@@ -161,6 +161,52 @@ static int closed_errors(bool there)
 	change.fd = eventfd_new();
 	bad = ioctl(fd, DEVEPOLL_CTL, &ctl) != 1;
 	bad += change.result != (there ? 0 : -EINVAL);
+	close(change.fd);
+	close(fd);
+	return bad;
+}
+
+/* Results in mapped memory. */
+static int mapped_errors(bool there)
+{
+	const size_t size = getpagesize();
+	struct devepoll_wait_args wait = {
+		.max_events = 1, .flags = DEVEPOLL_WAIT_MAPPED,
+	};
+	int fd = dep_open(), bad;
+	void *map;
+
+	bad = features_of(DEVEPOLL_FEATURE_TAKE) !=
+	      (there ? DEVEPOLL_FEATURE_TAKE : 0);
+	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, DEVEPOLL_MAP_EVENTS);
+	bad += there ? map == MAP_FAILED :
+		       map != MAP_FAILED || errno != ENODEV;
+	bad += posix_fadvise(fd, 0, (off_t)1 << 32, DEVEPOLL_TAKE) !=
+	       (there ? 0 : EINVAL);
+	bad += ERROR_OF(ioctl(fd, DEVEPOLL_WAIT, &wait)) !=
+	       (there ? 0 : EINVAL);
+	if (map != MAP_FAILED)
+		munmap(map, size);
+	close(fd);
+	return bad;
+}
+
+/* Sets in sets. */
+static int nest_errors(bool there)
+{
+	struct devepoll_change change = {
+		.op = DEVEPOLL_ADD, .events = EPOLLIN,
+	};
+	struct devepoll_ctl ctl = {
+		.changes = (uintptr_t)&change,
+		.nr = 1,
+		.change_size = sizeof(change),
+	};
+	int fd = dep_open(), bad;
+
+	change.fd = dep_open();
+	bad = ioctl(fd, DEVEPOLL_CTL, &ctl) != 1;
+	bad += change.result != (there ? 0 : -ELOOP);
 	close(change.fd);
 	close(fd);
 	return bad;
@@ -349,7 +395,7 @@ static int epoll_errors(void)
 	change.fd = eventfd_new();
 	bad = eventfd_post(change.fd) != 0;
 	bad += ioctl(fd, DEVEPOLL_WAIT, &wait) != 1 || event.data != 7;
-	bad += features_of(DEVEPOLL_FEATURE_TAKE) != DEVEPOLL_FEATURE_TAKE;
+	bad += features_of(DEVEPOLL_FEATURE_CHANGE) != DEVEPOLL_FEATURE_CHANGE;
 	close(change.fd);
 	close(fd);
 	return bad;
@@ -375,8 +421,10 @@ static const struct {
 	int (*errors)(bool there);
 } parts[] = {
 	{ "closed", closed_errors },
-	{ "stats", stats_errors },
+	{ "mapped", mapped_errors },
+	{ "nest", nest_errors },
 	{ "opens", opens_errors },
+	{ "stats", stats_errors },
 };
 
 #define NR_PARTS	(sizeof(parts) / sizeof(parts[0]))
