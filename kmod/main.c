@@ -96,12 +96,9 @@ static int __init devepoll_init(void)
 	err = dep_host_cache_init();
 	if (err)
 		return err;
-	err = dep_fdmap_cache_init();
-	if (err)
-		goto err_host_cache;
 	err = dep_interface_init();
 	if (err)
-		goto err_fdmap_cache;
+		goto err_host_cache;
 	err = dep_fput_init();
 	if (err)
 		goto err_interface;
@@ -137,8 +134,6 @@ err_fput:
 	dep_fput_exit();
 err_interface:
 	dep_interface_exit();
-err_fdmap_cache:
-	dep_fdmap_cache_exit();
 err_host_cache:
 	dep_host_cache_exit();
 	return err;
@@ -156,7 +151,6 @@ static void __exit devepoll_exit(void)
 	dep_service_exit();
 	dep_fput_exit();
 	dep_interface_exit();
-	dep_fdmap_cache_exit();
 	dep_host_cache_exit();
 }
 

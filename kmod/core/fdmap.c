@@ -9,28 +9,6 @@
 #include "core/fdmap.h"
 #include "core/limits.h"
 
-static struct kmem_cache *leaf_cache;
-
-/**
- * dep_fdmap_cache_init() - make the cache of leaves
- *
- * Return: 0, or -ENOMEM.
- */
-int __init dep_fdmap_cache_init(void)
-{
-	leaf_cache = kmem_cache_create("devepoll_leaf", sizeof(struct dep_leaf),
-				       0, SLAB_ACCOUNT, NULL);
-	return leaf_cache ? 0 : -ENOMEM;
-}
-
-/**
- * dep_fdmap_cache_exit() - destroy the cache of leaves; no map is left
- */
-void dep_fdmap_cache_exit(void)
-{
-	kmem_cache_destroy(leaf_cache);
-}
-
 /* Where a number stands among the first few; DEP_FDMAP_FEW if it does not. */
 static u32 fdmap_few(const struct dep_fdmap *map, unsigned int fd)
 {
@@ -127,7 +105,7 @@ void dep_fdmap_free_leaf(struct dep_leaf *leaf)
 
 	for (; leaf; leaf = next) {
 		next = leaf->next;
-		kmem_cache_free(leaf_cache, leaf);
+		kmem_cache_free(dep_leaf_cache, leaf);
 	}
 }
 
@@ -247,9 +225,9 @@ static int fdmap_sprout(struct dep_fdmap *map, unsigned int fd,
 			return err;
 	}
 	bare = !READ_ONCE(map->branches[nr]);
-	leaf = kmem_cache_zalloc(leaf_cache, GFP_KERNEL);
+	leaf = kmem_cache_zalloc(dep_leaf_cache, GFP_KERNEL);
 	if (leaf && bare)
-		branch = kmem_cache_zalloc(leaf_cache, GFP_KERNEL);
+		branch = kmem_cache_zalloc(dep_leaf_cache, GFP_KERNEL);
 	err = !leaf || (bare && !branch) ? -ENOMEM : 0;
 	if (!err) {
 		spin_lock_irq(lock);
@@ -267,9 +245,9 @@ static void branch_free(struct dep_leaf *branch)
 
 	for (nr = 0; nr < DEP_LEAF_SIZE; nr++) {
 		if (branch->leaves[nr])
-			kmem_cache_free(leaf_cache, branch->leaves[nr]);
+			kmem_cache_free(dep_leaf_cache, branch->leaves[nr]);
 	}
-	kmem_cache_free(leaf_cache, branch);
+	kmem_cache_free(dep_leaf_cache, branch);
 }
 
 /**

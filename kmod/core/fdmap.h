@@ -48,6 +48,8 @@ struct dep_leaf {
 	};
 };
 
+extern struct kmem_cache *dep_leaf_cache;
+
 /* How many numbers need no leaf. */
 #define DEP_FDMAP_FEW	4
 
@@ -230,8 +232,5 @@ void dep_fdmap_free_leaf(struct dep_leaf *leaf);
 struct dep_item *dep_fdmap_next(const struct dep_fdmap *map, unsigned int *fd);
 int dep_fdmap_grow(struct dep_fdmap *map, unsigned int fd, spinlock_t *lock);
 void dep_fdmap_destroy(struct dep_fdmap *map);
-
-int __init dep_fdmap_cache_init(void);
-void dep_fdmap_cache_exit(void);
 
 #endif /* DEVEPOLL_FDMAP_H */

@@ -32,6 +32,8 @@ static_assert(sizeof(struct dep_host) == 3 * HOST_ALIGN ||
 static struct kmem_cache *item_cache;
 static struct kmem_cache *told_cache;
 static struct kmem_cache *host_cache;
+struct kmem_cache *dep_leaf_cache;
+struct kmem_cache *dep_wait_cache;
 
 /*
  * A cache with a constructor is exempt from init_on_alloc, which would clear
@@ -356,18 +358,27 @@ int __init dep_host_cache_init(void)
 				       HOST_ALIGN, SLAB_ACCOUNT, NULL);
 	told_cache = kmem_cache_create("devepoll_told", sizeof(struct dep_told),
 				       0, SLAB_ACCOUNT, told_construct);
-	if (item_cache && host_cache && told_cache)
+	dep_leaf_cache = kmem_cache_create("devepoll_leaf",
+					   sizeof(struct dep_leaf), 0,
+					   SLAB_ACCOUNT, NULL);
+	dep_wait_cache = kmem_cache_create("devepoll_wait",
+					   sizeof(struct dep_further_wait), 0,
+					   SLAB_ACCOUNT, NULL);
+	if (item_cache && host_cache && told_cache && dep_leaf_cache &&
+	    dep_wait_cache)
 		return 0;
 	dep_host_cache_exit();
 	return -ENOMEM;
 }
 
 /**
- * dep_host_cache_exit() - free the caches; no item and no watch is left
+ * dep_host_cache_exit() - free the caches; no set and no watch is left
  */
 void dep_host_cache_exit(void)
 {
 	kmem_cache_destroy(host_cache);
 	kmem_cache_destroy(item_cache);
 	kmem_cache_destroy(told_cache);
+	kmem_cache_destroy(dep_leaf_cache);
+	kmem_cache_destroy(dep_wait_cache);
 }

@@ -12,6 +12,7 @@
 
 struct dep_instance;
 struct dep_item;
+struct dep_person;
 struct file;
 
 /**
@@ -27,6 +28,18 @@ struct dep_wait {
 	wait_queue_head_t *head;
 	wait_queue_entry_t entry;
 };
+
+/**
+ * struct dep_further_wait - an entry of a watch beyond its first
+ * @wait: the entry
+ * @person: B: for whom it counts among the entries of the file
+ */
+struct dep_further_wait {
+	struct dep_wait wait;
+	struct dep_person *person;
+};
+
+extern struct kmem_cache *dep_wait_cache;
 
 /**
  * struct dep_watch - the callback list of one watched file

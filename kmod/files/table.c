@@ -173,7 +173,12 @@ void dep_watch_file_gone(struct file *file)
 		dep_item_free(item);
 }
 
-static int __init table_init(void)
+/**
+ * dep_watch_init() - make the table
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int __init dep_watch_init(void)
 {
 	unsigned int i;
 
@@ -195,27 +200,11 @@ static int __init table_init(void)
 }
 
 /**
- * dep_watch_init() - make the table and the cache
- *
- * Return: 0, or -ENOMEM.
- */
-int __init dep_watch_init(void)
-{
-	if (dep_waitqueue_init() || table_init()) {
-		dep_watch_exit();
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-/**
- * dep_watch_exit() - free the table and the cache; no watch is left
+ * dep_watch_exit() - free the table; no watch is left
  */
 void dep_watch_exit(void)
 {
 	kvfree(dep_watch_table);
-	dep_watch_table = NULL;
-	dep_waitqueue_exit();
 }
 
 /* Makes the watch for an item, where the item has room for it. */

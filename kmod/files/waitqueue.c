@@ -14,25 +14,26 @@
 #include "files/waitqueue.h"
 #include "files/wakeup.h"
 
-/**
- * struct further_wait - an entry of a watch beyond its first
- * @wait: the entry
- * @person: B: for whom it counts among the entries of the file
- */
-struct further_wait {
-	struct dep_wait wait;
-	struct dep_person *person;
-};
-
-static struct kmem_cache *wait_cache;
-
-static struct further_wait *further_of(struct dep_wait *wait)
+static struct dep_further_wait *further_of(struct dep_wait *wait)
 {
-	return container_of(wait, struct further_wait, wait);
+	return container_of(wait, struct dep_further_wait, wait);
 }
 
-/* Takes the entry off its wait queue; then no wake function runs for it. */
-static void wait_disarm(struct dep_wait *wait)
+/*
+ * RCU keeps a wait queue alive that POLLFREE is just taking away.  A spin lock,
+ * which switches preemption off, is enough.
+ */
+static void waits_assert_heads(void)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(),
+			 "a wait-queue head may be freed");
+}
+
+/*
+ * Waits for wake functions of the wait queue of an entry, and takes the entry
+ * off it, if it @leaves: then no wake function runs for it.
+ */
+static __always_inline void wait_lock_head(struct dep_wait *wait, bool leaves)
 {
 	wait_queue_head_t *head;
 
@@ -40,7 +41,8 @@ static void wait_disarm(struct dep_wait *wait)
 	head = smp_load_acquire(&wait->head);
 	if (head) {
 		spin_lock_irq(&head->lock);
-		__remove_wait_queue(head, &wait->entry);
+		if (leaves)
+			__remove_wait_queue(head, &wait->entry);
 		spin_unlock_irq(&head->lock);
 	}
 }
@@ -59,14 +61,9 @@ void dep_watch_disarm(struct dep_watch *watch)
 {
 	struct dep_wait *wait;
 
-	/*
-	 * RCU keeps a head alive that POLLFREE is just taking away.  A spin
-	 * lock, which switches preemption off, is enough.
-	 */
-	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(),
-			 "a wait-queue head may be freed");
+	waits_assert_heads();
 	for (wait = &watch->wait; wait; wait = wait->next)
-		wait_disarm(wait);
+		wait_lock_head(wait, true);
 }
 
 /**
@@ -83,19 +80,11 @@ void dep_watch_disarm(struct dep_watch *watch)
  */
 void dep_watch_flush(struct dep_watch *watch)
 {
-	wait_queue_head_t *head;
 	struct dep_wait *wait;
 
-	for (wait = &watch->wait; wait; wait = wait->next) {
-		rcu_read_lock();
-		/* Pairs with the release in watch_wake_last(). */
-		head = smp_load_acquire(&wait->head);
-		if (head) {
-			spin_lock_irq(&head->lock);
-			spin_unlock_irq(&head->lock);
-		}
-		rcu_read_unlock();
-	}
+	waits_assert_heads();
+	for (wait = &watch->wait; wait; wait = wait->next)
+		wait_lock_head(wait, false);
 }
 
 static __always_inline void wait_arm(struct dep_wait *wait,
@@ -117,7 +106,7 @@ static __always_inline void wait_arm(struct dep_wait *wait,
 struct further_request {
 	struct dep_person *person;
 	bool exempt;
-	struct dep_wait *fresh;
+	struct dep_further_wait *fresh;
 };
 
 /*
@@ -150,14 +139,15 @@ static int watch_wait_on(struct dep_watch *watch, wait_queue_head_t *head,
 	if (!spare) {
 		if (!request->fresh)
 			return -EAGAIN;
-		swap(spare, request->fresh);
+		spare = &request->fresh->wait;
+		request->fresh = NULL;
 		dep_wait_init(spare, dep_watch_wake_further, watch);
-		further_of(spare)->person = dep_person_hold(request->person);
 		tail->next = spare;
 	} else if (spare != &watch->wait) {
 		dep_person_put(further_of(spare)->person);
-		further_of(spare)->person = dep_person_hold(request->person);
 	}
+	if (spare != &watch->wait)
+		further_of(spare)->person = dep_person_hold(request->person);
 	wait_arm(spare, head);
 	return 0;
 }
@@ -179,25 +169,6 @@ static int arming_wait_on(struct dep_arming *arming, wait_queue_head_t *head,
 	return err;
 }
 
-/* Its second wait queue, or one that depends on who polls it, as a rule. */
-static noinline int arming_wait_on_more(struct dep_arming *arming,
-					wait_queue_head_t *head,
-					struct further_request *request)
-{
-	struct further_wait *fresh;
-	int err;
-
-	fresh = kmem_cache_alloc(wait_cache, GFP_KERNEL);
-	if (!fresh)
-		return -ENOMEM;
-	request->fresh = &fresh->wait;
-	err = arming_wait_on(arming, head, request);
-	if (request->fresh)
-		kmem_cache_free(wait_cache, fresh);
-	request->fresh = NULL;
-	return err;
-}
-
 /* A wait queue in which the watch is not, unless as one of its further ones. */
 static noinline void arming_queue_on(struct dep_arming *arming,
 				     wait_queue_head_t *head)
@@ -207,14 +178,23 @@ static noinline void arming_queue_on(struct dep_arming *arming,
 	struct further_request request = { .person = inst->person };
 	int err;
 
-	do {
+	for (;;) {
 		err = arming_wait_on(arming, head, &request);
-		if (err == -EAGAIN)
-			err = arming_wait_on_more(arming, head, &request);
-		if (err != -ENOSPC || request.exempt)
+		if (err == -EAGAIN) {
+			/* Its second wait queue, or one for who polls it. */
+			request.fresh = kmem_cache_alloc(dep_wait_cache,
+							 GFP_KERNEL);
+			if (request.fresh)
+				continue;
+			err = -ENOMEM;
+		}
+		if (err != -ENOSPC || request.exempt ||
+		    !dep_person_is_exempt())
 			break;
-		request.exempt = dep_person_is_exempt();
-	} while (request.exempt);
+		request.exempt = true;
+	}
+	if (request.fresh)
+		kmem_cache_free(dep_wait_cache, request.fresh);
 	arming->err = err;
 }
 
@@ -302,27 +282,6 @@ void dep_waits_free(struct dep_watch *watch)
 	for (wait = watch->wait.next; wait; wait = next) {
 		next = wait->next;
 		dep_person_put(further_of(wait)->person);
-		kmem_cache_free(wait_cache, further_of(wait));
+		kmem_cache_free(dep_wait_cache, further_of(wait));
 	}
-}
-
-/**
- * dep_waitqueue_init() - make the cache of entries
- *
- * Return: 0, or -ENOMEM.
- */
-int __init dep_waitqueue_init(void)
-{
-	wait_cache = kmem_cache_create("devepoll_wait",
-				       sizeof(struct further_wait), 0,
-				       SLAB_ACCOUNT, NULL);
-	return wait_cache ? 0 : -ENOMEM;
-}
-
-/**
- * dep_waitqueue_exit() - free the cache; no entry is left
- */
-void dep_waitqueue_exit(void)
-{
-	kmem_cache_destroy(wait_cache);
 }

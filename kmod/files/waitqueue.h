@@ -3,7 +3,6 @@
 #ifndef DEVEPOLL_WAITQUEUE_H
 #define DEVEPOLL_WAITQUEUE_H
 
-#include <linux/init.h>
 #include <linux/poll.h>
 
 #include "core/compat.h"
@@ -163,8 +162,5 @@ static inline int dep_watch_arm(struct dep_item *item, u16 *ready)
 	*ready = dep_watch_ask(item, item->file);
 	return 0;
 }
-
-int __init dep_waitqueue_init(void);
-void dep_waitqueue_exit(void);
 
 #endif /* DEVEPOLL_WAITQUEUE_H */

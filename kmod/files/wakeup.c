@@ -403,7 +403,7 @@ static noinline int watch_wake_last(struct dep_watch *watch,
 
 	watch_wake_all(watch, 0);
 	list_del_init(&entry->entry);
-	/* Pairs with wait_disarm(), whose caller may free us right after. */
+	/* Pairs with wait_lock_head(), whose caller may free us right after. */
 	smp_store_release(&wait->head, NULL);
 	return 0;
 }
