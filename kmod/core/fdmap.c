@@ -267,39 +267,22 @@ void dep_fdmap_destroy(struct dep_fdmap *map)
 }
 
 /*
- * Replaces a map without leaves by one that has leaves for all its numbers.  L
- * is held.  Items may have left since @before was copied; returns leaves that
- * these would have needed.
+ * Swaps a map without leaves for one that has leaves for all its numbers.  L is
+ * held.
  */
-static struct dep_leaf *fdmap_replace(struct dep_fdmap *map,
-				      struct dep_fdmap *fresh,
-				      const struct dep_few *before)
+static void fdmap_replace(struct dep_fdmap *map, struct dep_fdmap *fresh)
 {
-	struct dep_leaf *leaf, *last, *gone = NULL;
-	const struct dep_few *few;
-	u32 i, nr;
+	const struct dep_few *few = map->few;
+	struct dep_leaf *leaf;
+	u32 i;
 
-	for (i = 0; i < DEP_FDMAP_FEW; i++) {
-		few = &map->few[i];
-		if (!few->used)
-			continue;
+	for (i = 0; i < DEP_FDMAP_FEW && few->used; i++, few++) {
 		leaf = dep_fdmap_leaf(fresh, few->fd);
 		leaf->items[few->fd % DEP_LEAF_SIZE] = few->item;
 		leaf->used += few->used;
 	}
-	for (i = 0; i < DEP_FDMAP_FEW; i++) {
-		nr = before[i].fd >> DEP_LEAF_SHIFT;
-		leaf = dep_fdmap_leaf(fresh, before[i].fd);
-		if (!leaf || leaf->used || nr == fresh->spare)
-			continue;
-		leaf = fdmap_cut(fresh, nr);
-		last = leaf->next ?: leaf;
-		last->next = gone;
-		gone = leaf;
-	}
 	fresh->charged = map->charged;
-	*map = *fresh;
-	return gone;
+	swap(*map, *fresh);
 }
 
 /* Makes the first leaves: for this number, and for the first few. */
@@ -308,7 +291,6 @@ static int fdmap_take_root(struct dep_fdmap *map, unsigned int fd,
 {
 	struct dep_fdmap fresh = { .spare = fd >> DEP_LEAF_SHIFT };
 	struct dep_few before[DEP_FDMAP_FEW];
-	struct dep_leaf *gone;
 	int err;
 	u32 i;
 
@@ -320,15 +302,13 @@ static int fdmap_take_root(struct dep_fdmap *map, unsigned int fd,
 		if (before[i].used && !dep_fdmap_leaf(&fresh, before[i].fd))
 			err = fdmap_sprout(&fresh, before[i].fd, lock);
 	}
-	if (err) {
-		dep_fdmap_destroy(&fresh);
-		return err;
-	}
 	spin_lock_irq(lock);
-	gone = fdmap_replace(map, &fresh, before);
+	/* If an item has left, its leaf may be in vain: the caller retries. */
+	if (!err && !memcmp(before, map->few, sizeof(before)))
+		fdmap_replace(map, &fresh);
 	spin_unlock_irq(lock);
-	dep_fdmap_free_leaf(gone);
-	return 0;
+	dep_fdmap_destroy(&fresh);
+	return err;
 }
 
 /**
