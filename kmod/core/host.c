@@ -39,20 +39,10 @@ struct kmem_cache *dep_wait_cache;
  * A cache with a constructor is exempt from init_on_alloc, which would clear
  * the memory at each add; but then the allocator's pointer stands behind each
  * object, where a host leaves no room in its page for it.  In either case
- * whoever allocates sets every field.
+ * whoever allocates sets every field, so there is nothing to construct.
  */
-static void item_construct(void *memory)
+static void lone_construct(void *memory)
 {
-	struct dep_lone *lone = memory;
-
-	*lone = (struct dep_lone) {};
-}
-
-static void told_construct(void *memory)
-{
-	struct dep_told *told = memory;
-
-	*told = (struct dep_told) {};
 }
 
 /* How many hosts a set may have ahead: more as it grows. */
@@ -143,23 +133,15 @@ struct dep_item *dep_host_new_lone(bool told)
 }
 
 /* Frees hosts that were given back, or allocated ahead. */
-static noinline void host_free_several(struct dep_item *first)
+static void host_free_all(struct dep_item *item)
 {
 	void *hosts[DEP_HOSTS_AHEAD_MOST] __uninitialized;
-	struct dep_item *item;
 	size_t nr = 0;
 
-	for (item = first; item; item = item->next_free)
+	for (; item; item = item->next_free)
 		hosts[nr++] = dep_host_of(item);
-	kmem_cache_free_bulk(host_cache, nr, hosts);
-}
-
-static void host_free_all(struct dep_item *first)
-{
-	if (first && first->next_free)
-		host_free_several(first);
-	else if (first)
-		kmem_cache_free(host_cache, dep_host_of(first));
+	if (nr)
+		kmem_cache_free_bulk(host_cache, nr, hosts);
 }
 
 /* The rare half of dep_item_watch(). */
@@ -201,8 +183,8 @@ static bool host_goes(struct dep_item *item)
 	       atomic_dec_and_test(&host->watch.users);
 }
 
-/* Frees what an item has beside its memory. */
-static void item_end(struct dep_item *item)
+/* Frees all of an item but its host; true if that is to be freed, too. */
+static __always_inline bool item_leave_host(struct dep_item *item)
 {
 	struct dep_extra *extra = dep_item_extra(item);
 
@@ -212,13 +194,11 @@ static void item_end(struct dep_item *item)
 		dep_fdmap_free_leaf(item->leaf);
 	if (extra)
 		extra->retire(extra);
-}
-
-/* Frees the memory of an item without a host. */
-static void lone_free(struct dep_item *item)
-{
+	if (likely(dep_item_hosted(item)))
+		return host_goes(item);
 	kmem_cache_free(item->mode & DEP_MODE_HELD ? told_cache : item_cache,
 			dep_lone_of(item));
+	return false;
 }
 
 /**
@@ -229,10 +209,7 @@ static void lone_free(struct dep_item *item)
  */
 void dep_item_free(struct dep_item *item)
 {
-	item_end(item);
-	if (unlikely(!dep_item_hosted(item)))
-		lone_free(item);
-	else if (host_goes(item))
+	if (item_leave_host(item))
 		kmem_cache_free(host_cache, dep_host_of(item));
 }
 
@@ -247,12 +224,7 @@ void dep_item_recycle(struct dep_item *item)
 	struct dep_instance *inst = item->inst;
 	struct dep_item *surplus = NULL;
 
-	item_end(item);
-	if (unlikely(!dep_item_hosted(item))) {
-		lone_free(item);
-		return;
-	}
-	if (unlikely(!host_goes(item)))
+	if (unlikely(!item_leave_host(item)))
 		return;
 	/* KASAN is to see who uses what was removed, so none is kept there. */
 	if (IS_ENABLED(CONFIG_KASAN)) {
@@ -287,10 +259,7 @@ void dep_item_free_several(struct dep_instance *inst, struct dep_item *first)
 	BUILD_BUG_ON(DEP_CLEAR_BATCH > DEP_HOSTS_AHEAD_MOST);
 	for (item = first; item; item = next) {
 		next = item->next_free;
-		item_end(item);
-		if (unlikely(!dep_item_hosted(item))) {
-			lone_free(item);
-		} else if (host_goes(item)) {
+		if (item_leave_host(item)) {
 			item->next_free = hosts;
 			hosts = item;
 		}
@@ -353,11 +322,11 @@ void dep_host_end_watch(struct dep_watch *watch)
 int __init dep_host_cache_init(void)
 {
 	item_cache = kmem_cache_create("devepoll_item", sizeof(struct dep_lone),
-				       0, SLAB_ACCOUNT, item_construct);
+				       0, SLAB_ACCOUNT, lone_construct);
 	host_cache = kmem_cache_create("devepoll_host", sizeof(struct dep_host),
 				       HOST_ALIGN, SLAB_ACCOUNT, NULL);
 	told_cache = kmem_cache_create("devepoll_told", sizeof(struct dep_told),
-				       0, SLAB_ACCOUNT, told_construct);
+				       0, SLAB_ACCOUNT, lone_construct);
 	dep_leaf_cache = kmem_cache_create("devepoll_leaf",
 					   sizeof(struct dep_leaf), 0,
 					   SLAB_ACCOUNT, NULL);
