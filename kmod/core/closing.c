@@ -40,8 +40,6 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
 	struct dep_leaf *leaf = item->cut ? item->leaf : NULL;
-	bool idle = !dep_instance_has_work(inst);
-	u32 listed = inst->nr_ready;
 
 	lockdep_assert_held(&inst->lock);
 	/* The item's charge does not cover this memory. */
@@ -49,12 +47,7 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 	percpu_counter_add(&inst->user->epoll_watches, dep_item_charge(item));
 	WRITE_ONCE(item->mode, item->mode | DEP_MODE_CLOSED);
 	item->watched = DEP_WATCHED_NOT;
-	if (closing_is_held(inst, item))
-		return leaf;
-	dep_item_list_told(item);
-	/* The relay wakes: one file may close in thousands of sets. */
-	dep_instance_owe(inst, idle, listed);
-	if (inst->polled)
-		dep_instance_wake_pollers(inst, 0);
+	if (!closing_is_held(inst, item))
+		dep_item_list_closed(item);
 	return leaf;
 }

@@ -269,6 +269,46 @@ void dep_item_free_several(struct dep_instance *inst, struct dep_item *first)
 		dep_owner_free_spare(inst);
 }
 
+/* Does a number have as many items as it may have? */
+bool dep_item_has_many_peers(const struct dep_item *first)
+{
+	u32 nr = 0;
+
+	for (; first; first = dep_item_peer(first))
+		nr++;
+	return nr >= DEP_ITEMS_PER_NUMBER;
+}
+
+/**
+ * dep_item_hook() - put a new item into the interest list
+ * @item: the item, which has an owner; unless @alone, the list has no other
+ *	with its number and its file
+ * @alone: only if the list has no item of its number; so if @item has a host
+ *
+ * Context: process, dep_instance.mtx held.
+ * Return: 0;
+ * -EEXIST: not @alone;
+ * -ENOSPC: too many items of this number;
+ * or a negative errno of dep_fdmap_grow().  After an error, the caller calls
+ * dep_item_discard().
+ */
+int dep_item_hook(struct dep_item *item, bool alone)
+{
+	struct dep_instance *inst = item->inst;
+	int err;
+
+	lockdep_assert_held(&inst->mtx);
+	do {
+		spin_lock_irq(&inst->lock);
+		err = dep_item_insert(item, alone);
+		spin_unlock_irq(&inst->lock);
+		if (err != -EAGAIN)
+			return err;
+		err = dep_fdmap_grow(&inst->interest, item->fd, &inst->lock);
+	} while (!err);
+	return err;
+}
+
 /**
  * dep_item_discard() - free an item that is charged but not hooked
  * @item: new, or closed and off the ready list

@@ -106,6 +106,8 @@ static inline void dep_host_share(struct dep_watch *watch)
 
 struct dep_item *dep_host_refill(struct dep_instance *inst);
 struct dep_item *dep_host_new_lone(bool told);
+int dep_item_hook(struct dep_item *item, bool alone);
+bool dep_item_has_many_peers(const struct dep_item *first);
 void dep_item_free(struct dep_item *item);
 void dep_item_recycle(struct dep_item *item);
 void dep_item_free_several(struct dep_instance *inst, struct dep_item *first);
@@ -199,6 +201,37 @@ dep_item_new(struct dep_instance *inst, struct file *file, int fd, u16 events,
 	return item;
 }
 
+/*
+ * Puts an item before the others of its number, or, if it is to be @alone, there
+ * if there is none; -EAGAIN if dep_fdmap_grow() has to make room first.
+ */
+static __always_inline int dep_item_insert(struct dep_item *item, bool alone)
+{
+	struct dep_instance *inst = item->inst;
+	struct dep_item **first;
+
+	lockdep_assert_held(&inst->lock);
+	first = dep_fdmap_enter(&inst->interest, item->fd);
+	if (unlikely(!first))
+		return -EAGAIN;
+	if (unlikely(*first) && (alone || dep_item_has_many_peers(*first))) {
+		/* The number has other items, so no memory comes back. */
+		dep_fdmap_erase(&inst->interest,
+				dep_fdmap_leaf(&inst->interest, item->fd),
+				item->fd, first);
+		return alone ? -EEXIST : -ENOSPC;
+	}
+	/* One with a host is alone. */
+	if (!alone && !dep_item_hosted(item))
+		dep_lone_of(item)->peer = *first;
+	*first = item;
+	item->hooked = true;
+	item->owner->nr_items++;
+	inst->nr_items++;
+	dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
+	return 0;
+}
+
 /**
  * dep_item_hook_alone() - dep_item_hook() of an item that is to be alone
  * @item: as for dep_item_hook()
@@ -209,27 +242,13 @@ dep_item_new(struct dep_instance *inst, struct file *file, int fd, u16 events,
 static __always_inline int dep_item_hook_alone(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
-	struct dep_item **first;
+	int err;
 
 	lockdep_assert_held(&inst->mtx);
 	spin_lock_irq(&inst->lock);
-	first = dep_fdmap_enter(&inst->interest, item->fd);
-	if (likely(first && !*first)) {
-		*first = item;
-		item->hooked = true;
-		item->owner->nr_items++;
-		inst->nr_items++;
-		dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
-		spin_unlock_irq(&inst->lock);
-		return 0;
-	}
-	/* The number has other items, so no memory comes back. */
-	if (first)
-		dep_fdmap_erase(&inst->interest,
-				dep_fdmap_leaf(&inst->interest, item->fd),
-				item->fd, first);
+	err = dep_item_insert(item, true);
 	spin_unlock_irq(&inst->lock);
-	return first ? -EEXIST : dep_item_hook(item, true);
+	return likely(err != -EAGAIN) ? err : dep_item_hook(item, true);
 }
 
 #endif /* DEVEPOLL_HOST_H */

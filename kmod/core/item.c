@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Items: how they are put into the interest list and taken out of it, and how
- * the answer of a file gets into the sink; and their owners.  Read the banner
- * of instance.h first.
+ * Items: how they are taken out of the interest list, which host.h puts them
+ * into, and how the answer of a file gets into the sink; and their owners.  Read
+ * the banner of instance.h first.
  *
  * Each owner has an item, but for the first of the list, which is the last that
  * added one: so there is at most one more than the set has items.  Which
  * process is an owner, and when another one takes its place, is in set/owner.c.
  */
-#include <linux/lockdep.h>
 #include <linux/percpu_counter.h>
 #include <linux/sched/user.h>
 #include <linux/slab.h>
@@ -73,75 +72,7 @@ void dep_owner_free_spare(struct dep_instance *inst)
 		kfree(owner);
 }
 
-/* Does the number have as many items as it may have? */
-static noinline bool item_has_many_peers(const struct dep_item *first)
-{
-	u32 nr = 0;
-
-	for (; first; first = dep_item_peer(first))
-		nr++;
-	return nr >= DEP_ITEMS_PER_NUMBER;
-}
-
-/* Puts the item before the others of its number, or there if it is alone. */
-static int item_insert(struct dep_item *item, bool alone)
-{
-	struct dep_instance *inst = item->inst;
-	struct dep_item **first;
-
-	lockdep_assert_held(&inst->lock);
-	first = dep_fdmap_enter(&inst->interest, item->fd);
-	if (!first)
-		return -EAGAIN;
-	if (unlikely(*first) && (alone || item_has_many_peers(*first))) {
-		/* The number has other items, so no memory comes back. */
-		dep_fdmap_erase(&inst->interest,
-				dep_fdmap_leaf(&inst->interest, item->fd),
-				item->fd, first);
-		return alone ? -EEXIST : -ENOSPC;
-	}
-	/* One with a host is alone. */
-	if (!dep_item_hosted(item))
-		dep_lone_of(item)->peer = *first;
-	*first = item;
-	item->hooked = true;
-	item->owner->nr_items++;
-	inst->nr_items++;
-	return 0;
-}
-
-/**
- * dep_item_hook() - put a new item into the interest list
- * @item: the item, which has an owner; unless @alone, the list has no other
- *	with its number and its file
- * @alone: only if the list has no item of its number; so if @item has a host
- *
- * Context: process, dep_instance.mtx held.
- * Return: 0;
- * -EEXIST: not @alone;
- * -ENOSPC: too many items of this number;
- * or a negative errno of dep_fdmap_grow().  After an error, the caller calls
- * dep_item_discard().
- */
-int dep_item_hook(struct dep_item *item, bool alone)
-{
-	struct dep_instance *inst = item->inst;
-	int err;
-
-	lockdep_assert_held(&inst->mtx);
-	do {
-		spin_lock_irq(&inst->lock);
-		err = item_insert(item, alone);
-		dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
-		spin_unlock_irq(&inst->lock);
-		if (err != -EAGAIN)
-			return err;
-		err = dep_fdmap_grow(&inst->interest, item->fd, &inst->lock);
-	} while (!err);
-	return err;
-}
-
-/* Undoes item_insert(). */
+/* Undoes dep_item_insert(). */
 static __always_inline void item_extract(struct dep_item *item,
 					 struct dep_leaf *leaf)
 {
@@ -195,6 +126,23 @@ bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf)
 }
 
 /**
+ * dep_item_list_closed() - put an item on the ready list, whose file is closed
+ * @item: the item; its instance is locked
+ */
+void dep_item_list_closed(struct dep_item *item)
+{
+	struct dep_instance *inst = item->inst;
+	bool idle = !dep_instance_has_work(inst);
+	u32 listed = inst->nr_ready;
+
+	dep_item_list_told(item);
+	/* The relay wakes: one file may close in thousands of sets. */
+	dep_instance_owe(inst, idle, listed);
+	if (inst->polled)
+		dep_instance_wake_pollers(inst, 0);
+}
+
+/**
  * dep_item_bury() - keep an item in its set without its file
  * @item: hooked and on no watch; its instance is locked
  *
@@ -202,21 +150,12 @@ bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf)
  */
 void dep_item_bury(struct dep_item *item)
 {
-	struct dep_instance *inst = item->inst;
-	bool idle = !dep_instance_has_work(inst);
-	u32 listed = inst->nr_ready;
-
-	lockdep_assert_held(&inst->lock);
 	if (item->mode & DEP_MODE_NEST)
 		dep_nest_cut(dep_lone_of(item)->nest);
 	WRITE_ONCE(item->mode, item->mode | DEP_MODE_CLOSED);
 	item->watched = DEP_WATCHED_NOT;
 	item->file = NULL;
-	dep_item_list(item);
-	/* The relay wakes: one file may close in thousands of sets. */
-	dep_instance_owe(inst, idle, listed);
-	if (inst->polled)
-		dep_instance_wake_pollers(inst, 0);
+	dep_item_list_closed(item);
 }
 
 /**

@@ -393,9 +393,9 @@ static inline s64 dep_item_charge(const struct dep_item *item)
 	return extra ? extra->charge : 1;
 }
 
-int dep_item_hook(struct dep_item *item, bool alone);
 bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf);
 void dep_item_bury(struct dep_item *item);
+void dep_item_list_closed(struct dep_item *item);
 void dep_item_post(struct dep_item *item, u16 events, bool taking);
 bool dep_item_is_open(const struct dep_instance *inst,
 		      const struct dep_item *item, unsigned int fd);

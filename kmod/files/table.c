@@ -100,30 +100,26 @@ static bool item_file_gone(struct dep_watch *watch, struct dep_item *item,
 	struct dep_instance *inst = item->inst;
 	struct dep_leaf *leaf = NULL;
 	bool mine;
+	u32 mode;
 
 	spin_lock_irq(&inst->lock);
-	if (item->hooked && item->mode & DEP_MODE_STAY) {
-		/* Once L is released, the program may free it. */
-		dep_host_share(watch);
-		inst->stats.closes++;
-		trace_devepoll_close(item);
-		dep_watch_leave(watch, item);
-		dep_item_bury(item);
-		spin_unlock_irq(&inst->lock);
-		return true;
-	}
-	mine = dep_item_unhook(item);
+	mode = item->mode;
+	mine = item->hooked;
 	if (mine) {
 		inst->stats.closes++;
 		trace_devepoll_close(item);
 		dep_watch_leave(watch, item);
-		if (item->mode & DEP_MODE_TELL_CLOSED) {
-			/* Once it is closed, a waiter may free it. */
+		/* Once L is released, whoever gets its last event may free it. */
+		if (mode & (DEP_MODE_STAY | DEP_MODE_TELL_CLOSED))
 			dep_host_share(watch);
+		if (!(mode & DEP_MODE_STAY))
+			dep_item_unhook(item);
+		if (mode & DEP_MODE_STAY)
+			dep_item_bury(item);
+		else if (mode & DEP_MODE_TELL_CLOSED)
 			leaf = dep_item_close(item);
-		} else {
+		else
 			list_add_tail(&item->link, gone);
-		}
 	}
 	spin_unlock_irq(&inst->lock);
 	dep_fdmap_free_leaf(leaf);
