@@ -84,21 +84,11 @@ static void told_widen(struct dep_item *item, u64 clock)
 	told->last = max(told->last, clock);
 }
 
-/* The first that was handed out at @clock or later, or NULL. */
-static struct rb_node *readers_from(const struct dep_readers *readers,
-				    u64 clock)
+/* For rb_find_first(): is it earlier than all that may have the item? */
+static int hold_compare(const void *told, const struct rb_node *node)
 {
-	struct rb_node *node = readers->out.rb_node, *found = NULL;
-
-	while (node) {
-		if (rb_entry(node, struct dep_hold, node)->clock < clock) {
-			node = node->rb_right;
-		} else {
-			found = node;
-			node = node->rb_left;
-		}
-	}
-	return found;
+	return rb_entry(node, struct dep_hold, node)->clock <
+	       ((const struct dep_told *)told)->first;
 }
 
 /*
@@ -109,7 +99,7 @@ static struct rb_node *readers_from(const struct dep_readers *readers,
 static struct dep_hold *readers_find(const struct dep_readers *readers,
 				     const struct dep_told *told)
 {
-	struct rb_node *node = readers_from(readers, told->first);
+	struct rb_node *node = rb_find_first(told, &readers->out, hold_compare);
 	struct dep_hold *hold;
 
 	if (node && readers->taker && node == &readers->taker->hold.node)
@@ -120,26 +110,24 @@ static struct dep_hold *readers_find(const struct dep_readers *readers,
 	return hold->clock <= told->last ? hold : NULL;
 }
 
-static struct dep_reader *readers_find_thread(const struct dep_readers *readers,
-					      const struct pid *pid)
+static int reader_compare(const void *pid, const struct rb_node *node)
 {
-	struct rb_node *node = readers->threads.rb_node;
+	const void *other = rb_entry(node, struct dep_reader, by_pid)->pid;
 
-	while (node) {
-		struct dep_reader *reader;
-
-		reader = rb_entry(node, struct dep_reader, by_pid);
-		if (reader->pid == pid)
-			return reader;
-		node = pid < reader->pid ? node->rb_left : node->rb_right;
-	}
-	return NULL;
+	return pid < other ? -1 : pid > other;
 }
 
 static bool reader_is_less(struct rb_node *node, const struct rb_node *than)
 {
-	return rb_entry(node, struct dep_reader, by_pid)->pid <
-	       rb_entry(than, struct dep_reader, by_pid)->pid;
+	return reader_compare(rb_entry(node, struct dep_reader, by_pid)->pid,
+			      than) < 0;
+}
+
+static struct dep_reader *readers_find_thread(const struct dep_readers *readers,
+					      const struct pid *pid)
+{
+	return rb_entry_safe(rb_find(pid, &readers->threads, reader_compare),
+			     struct dep_reader, by_pid);
 }
 
 static void reader_enter(struct dep_readers *readers, struct dep_reader *reader)
@@ -294,17 +282,16 @@ bool dep_reader_comes_back(struct dep_instance *inst)
 	spin_lock_irq(&inst->lock);
 	reader = readers_find_thread(readers, task_pid(current));
 	if (reader) {
-		dep_reader_leave(readers, reader, &listed);
-		if (readers->idle) {
-			list_add(&reader->entry, &ended);
-		} else {
+		listed = dep_reader_leave(readers, reader, &ended);
+		if (!readers->idle) {
+			list_del(&reader->entry);
 			/* Not the last reference: the caller has it. */
 			put_pid(reader->pid);
 			WRITE_ONCE(readers->idle, reader);
 		}
 	}
 	/* One each time, so that readers that have ended can't pile up. */
-	listed |= dep_readers_look(readers, 1, &ended);
+	listed |= dep_readers_look(readers, 1, false, &ended);
 	spin_unlock_irq(&inst->lock);
 	dep_readers_free_ended(&ended);
 	return listed;
