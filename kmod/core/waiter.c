@@ -126,11 +126,14 @@ void dep_waiter_kick(struct dep_instance *inst, struct dep_waiter *waiter)
 		waiter_kick(inst, waiter);
 }
 
-static struct dep_waiter *waiters_most_modest(struct dep_waiters *queue)
+/* Of those that want several events, one for which @nr_ready are enough. */
+static struct dep_waiter *waiters_hungry(struct dep_waiters *queue,
+					 u32 nr_ready)
 {
-	struct rb_node *node = rb_first_cached(&queue->hungry);
+	struct dep_waiter *waiter = rb_entry_safe(rb_first_cached(&queue->hungry),
+						  struct dep_waiter, node);
 
-	return node ? rb_entry(node, struct dep_waiter, node) : NULL;
+	return waiter && waiter->min <= nr_ready ? waiter : NULL;
 }
 
 /*
@@ -142,12 +145,10 @@ static struct dep_waiter *waiters_first(struct dep_waiters *queue, u32 nr_ready)
 	struct dep_waiter *waiter = list_first_entry_or_null(&queue->waiters,
 							     struct dep_waiter,
 							     link);
-	struct dep_waiter *hungry = waiters_most_modest(queue);
+	struct dep_waiter *hungry = waiters_hungry(queue, nr_ready);
 
-	if (hungry && hungry->min <= nr_ready &&
-	    (!waiter || hungry->ticket < waiter->ticket))
-		return hungry;
-	return waiter;
+	return hungry && (!waiter || hungry->ticket < waiter->ticket) ?
+		       hungry : waiter;
 }
 
 /*
@@ -223,16 +224,10 @@ void dep_instance_wake(struct dep_instance *inst)
 static unsigned int waiters_wake(struct dep_instance *inst,
 				 struct dep_waiters *queue, unsigned int left)
 {
-	while (left && !list_empty(&queue->waiters)) {
-		dep_waiter_kick(inst, list_first_entry(&queue->waiters,
-						       struct dep_waiter,
-						       link));
-		left--;
-	}
-	while (left && waiters_most_modest(queue)) {
-		dep_waiter_kick(inst, waiters_most_modest(queue));
-		left--;
-	}
+	struct dep_waiter *waiter;
+
+	for (; left && (waiter = waiters_first(queue, U32_MAX)); left--)
+		dep_waiter_kick(inst, waiter);
 	return left;
 }
 
@@ -250,17 +245,6 @@ bool dep_instance_wake_some(struct dep_instance *inst)
 	left = waiters_wake(inst, &inst->prompt, left);
 	left = waiters_wake(inst, &inst->deferred, left);
 	return !left;
-}
-
-/* Is enough listed for a sleeping waiter that wants several events? */
-static bool instance_has_enough(struct dep_instance *inst)
-{
-	const struct dep_waiter *prompt, *deferred;
-
-	prompt = waiters_most_modest(&inst->prompt);
-	deferred = waiters_most_modest(&inst->deferred);
-	return (prompt && prompt->min <= inst->nr_ready) ||
-	       (deferred && deferred->min <= inst->nr_ready);
 }
 
 /**
@@ -281,7 +265,9 @@ bool dep_instance_needs_another(struct dep_instance *inst, u32 listed)
 	if (!dep_instance_lacks_room(inst))
 		return false;
 	return (inst->nr_ready > listed && inst->coming) ||
-	       (inst->nr_special && instance_has_enough(inst));
+	       (inst->nr_special &&
+		(waiters_hungry(&inst->prompt, inst->nr_ready) ||
+		 waiters_hungry(&inst->deferred, inst->nr_ready)));
 }
 
 /**
