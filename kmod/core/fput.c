@@ -80,14 +80,11 @@ void dep_fput_by_worker(struct file *file)
 	struct dep_person *person = dep_person_get(file->f_cred);
 	struct fput_file *put = NULL;
 
-	if (!person) {
-		fput(file);
-		return;
-	}
-	if (fput_charge(person))
+	if (person && fput_charge(person))
 		put = kmalloc(sizeof(*put), GFP_KERNEL);
 	if (!put) {
-		fput_uncharge(person);
+		if (person)
+			fput_uncharge(person);
 		fput(file);
 		return;
 	}
@@ -111,14 +108,13 @@ void dep_fput_by_worker(struct file *file)
 void dep_fput_by_caller(struct file *file, bool ends)
 {
 	/* They work for others, too. */
-	if (current->flags & (PF_KTHREAD | PF_IO_WORKER))
+	if (current->flags & (PF_KTHREAD | PF_IO_WORKER) ||
+	    !(DEP_FPUT_AT_ONCE || ends))
 		dep_fput_by_worker(file);
 	else if (DEP_FPUT_AT_ONCE)
 		__fput_sync(file);
-	else if (ends)
-		fput(file);
 	else
-		dep_fput_by_worker(file);
+		fput(file);
 }
 
 /**

@@ -57,13 +57,18 @@ struct nest_walk {
 static int nest_height(struct dep_instance *inst, struct nest_walk *walk);
 
 /* The height that one edge adds to the set at which it starts. */
-static int nest_step(struct dep_instance *next, struct nest_walk *walk)
+static int nest_step(struct list_head *edge, struct nest_walk *walk)
 {
+	struct dep_instance *next;
 	int height;
 
 	if (!walk->budget)
 		return -ELOOP;
 	walk->budget--;
+	if (walk->down)
+		next = list_entry(edge, struct dep_nest, in_outer)->inner;
+	else
+		next = list_entry(edge, struct dep_nest, in_inner)->outer;
 	height = nest_height(next, walk);
 	return height < 0 ? height : height + 1;
 }
@@ -75,7 +80,9 @@ static int nest_step(struct dep_instance *next, struct nest_walk *walk)
  */
 static int nest_height(struct dep_instance *inst, struct nest_walk *walk)
 {
-	struct dep_nest *nest;
+	struct list_head *edges = walk->down ? &inst->nesting.inner :
+					       &inst->nesting.outer;
+	struct list_head *edge;
 	int height = 0, step;
 
 	lockdep_assert_held(&nest_lock);
@@ -83,20 +90,11 @@ static int nest_height(struct dep_instance *inst, struct nest_walk *walk)
 		return -ELOOP;
 	if (inst->nesting.visited == nest_search)
 		return inst->nesting.height;
-	if (walk->down) {
-		list_for_each_entry(nest, &inst->nesting.inner, in_outer) {
-			step = nest_step(nest->inner, walk);
-			if (step < 0)
-				return step;
-			height = max(height, step);
-		}
-	} else {
-		list_for_each_entry(nest, &inst->nesting.outer, in_inner) {
-			step = nest_step(nest->outer, walk);
-			if (step < 0)
-				return step;
-			height = max(height, step);
-		}
+	list_for_each(edge, edges) {
+		step = nest_step(edge, walk);
+		if (step < 0)
+			return step;
+		height = max(height, step);
 	}
 	inst->nesting.visited = nest_search;
 	inst->nesting.height = height;

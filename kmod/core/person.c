@@ -47,18 +47,25 @@ static u32 person_hash(kuid_t uid, const struct user_namespace *ns)
 	return __kuid_val(uid) ^ (u32)((uintptr_t)ns >> 6);
 }
 
-/* Takes a reference on the person of this key, or returns NULL. */
+/*
+ * Takes a reference on the person of this key.  If there is none, @fresh becomes
+ * this person, unless that is NULL.
+ */
 static struct dep_person *person_find(kuid_t uid,
-				      const struct user_namespace *ns)
+				      const struct user_namespace *ns,
+				      struct dep_person *fresh)
 {
+	const u32 hash = person_hash(uid, ns);
 	struct dep_person *person;
 
-	lockdep_assert_held(&person_lock);
-	hash_for_each_possible(persons, person, link, person_hash(uid, ns)) {
+	guard(spinlock_irq)(&person_lock);
+	hash_for_each_possible(persons, person, link, hash) {
 		if (uid_eq(person->uid, uid) && person->ns == ns)
 			return dep_person_hold(person);
 	}
-	return NULL;
+	if (fresh)
+		hash_add(persons, &fresh->link, hash);
+	return fresh;
 }
 
 static struct dep_person *person_new(kuid_t uid,
@@ -92,23 +99,15 @@ struct dep_person *dep_person_get(const struct cred *cred)
 	kuid_t uid = person_key(cred, &ns);
 	struct dep_person *person, *own;
 
-	spin_lock_irq(&person_lock);
-	person = person_find(uid, ns);
-	spin_unlock_irq(&person_lock);
+	person = person_find(uid, ns, NULL);
 	if (likely(person))
 		return person;
-
 	own = person_new(uid, ns);
 	if (!own)
 		return NULL;
-	spin_lock_irq(&person_lock);
-	person = person_find(uid, ns);
-	if (!person) {
-		hash_add(persons, &own->link, person_hash(uid, ns));
-		swap(person, own);
-	}
-	spin_unlock_irq(&person_lock);
-	kvfree(own);
+	person = person_find(uid, ns, own);
+	if (person != own)
+		kvfree(own);
 	return person;
 }
 
@@ -123,17 +122,13 @@ void dep_person_put(struct dep_person *person)
 {
 	unsigned long flags;
 
-	if (refcount_dec_not_one(&person->refs))
+	if (!refcount_dec_and_lock_irqsave(&person->refs, &person_lock,
+					   &flags))
 		return;
-	spin_lock_irqsave(&person_lock, flags);
-	if (refcount_dec_and_test(&person->refs))
-		hash_del(&person->link);
-	else
-		person = NULL;
+	hash_del(&person->link);
 	spin_unlock_irqrestore(&person_lock, flags);
 	/* Nobody looks at it any more; kvfree() may sleep. */
-	if (person)
-		kvfree_rcu(person, rcu);
+	kvfree_rcu(person, rcu);
 }
 
 /**
