@@ -36,18 +36,6 @@ static struct dep_interface __init *interface_find(const char *name,
 	return NULL;
 }
 
-/* Takes those that are refused out of the list. */
-static void __init interface_drop_refused(void)
-{
-	struct dep_interface **to = dep_interfaces, *iface;
-
-	dep_interface_for_each(iface) {
-		if (!iface->refused)
-			*to++ = iface;
-	}
-	*to = NULL;
-}
-
 /**
  * dep_interface_choose() - refuse all interfaces but some
  * @names: the parameter: names, with commas between; NULL: all may be used
@@ -57,7 +45,7 @@ static void __init interface_drop_refused(void)
  */
 int __init dep_interface_choose(const char *names)
 {
-	struct dep_interface *iface;
+	struct dep_interface **to = dep_interfaces, *iface;
 	size_t length;
 
 	if (!names)
@@ -76,7 +64,12 @@ int __init dep_interface_choose(const char *names)
 		}
 		iface->refused = false;
 	}
-	interface_drop_refused();
+	/* Those that are refused leave the list. */
+	dep_interface_for_each(iface) {
+		if (!iface->refused)
+			*to++ = iface;
+	}
+	*to = NULL;
 	return 0;
 }
 

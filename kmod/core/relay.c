@@ -88,112 +88,6 @@ void dep_relay_watch(struct dep_instance *inst)
 		dep_relay_set_timer(relay);
 }
 
-/* Takes the first set of a queue, which has one, and begins to serve it. */
-static struct dep_instance *relay_take_from(struct dep_relay *relay,
-					    struct dep_queue *queue,
-					    struct list_head *turns)
-{
-	struct dep_instance *inst;
-
-	lockdep_assert_held(&relay->lock);
-	inst = list_first_entry(&queue->sets, struct dep_instance, in_relay);
-	list_del_init(&inst->in_relay);
-	/* All other queues have their turns before this one. */
-	list_move_tail(&queue->turn, turns);
-	dep_queue_settle(queue);
-	atomic_inc(&inst->serving);
-	return inst;
-}
-
-/**
- * dep_relay_take() - take the next set for the interrupt
- * @relay: the relay
- * @now: the clock of the processor, ns
- * @owes: out: its person owes time, so the interrupt must not serve it
- *
- * It takes no set of the person who had the last one while others have some.
- * The set is being served from now on, until dep_relay_served().
- *
- * Return: the set, or NULL if there is none.
- */
-struct dep_instance *dep_relay_take(struct dep_relay *relay, u64 now,
-				    bool *owes)
-{
-	struct dep_instance *inst = NULL;
-	struct dep_queue *queue;
-	unsigned long flags;
-
-	spin_lock_irqsave(&relay->lock, flags);
-	queue = list_first_entry_or_null(&relay->fresh, struct dep_queue, turn);
-	if (queue) {
-		inst = relay_take_from(relay, queue, &relay->fresh);
-		*owes = dep_lane_owes(dep_relay_lane(relay, inst), now);
-	}
-	spin_unlock_irqrestore(&relay->lock, flags);
-	return inst;
-}
-
-/* The first lane whose person owes nothing; the others have to wait. */
-static struct dep_lane *relay_first_lane(struct dep_relay *relay, u64 now)
-{
-	struct dep_lane *lane;
-
-	lockdep_assert_held(&relay->lock);
-	while (!list_empty(&relay->rest)) {
-		lane = list_first_entry(&relay->rest, struct dep_lane,
-					rest.turn);
-		if (!dep_lane_owes(lane, now))
-			return lane;
-		lane->until = ktime_get_ns() + DEP_OWE_PAUSE_NS;
-		list_move_tail(&lane->rest.turn, &relay->owing);
-	}
-	return NULL;
-}
-
-/**
- * dep_relay_take_rest() - take the next set for a worker
- * @relay: the relay
- * @now: the clock of the processor, ns
- *
- * As dep_relay_take(), but it takes no set of a person who owes time.
- *
- * Return: the set, or NULL if there is none.
- */
-struct dep_instance *dep_relay_take_rest(struct dep_relay *relay, u64 now)
-{
-	struct dep_instance *inst = NULL;
-	struct dep_lane *lane;
-	unsigned long flags;
-
-	spin_lock_irqsave(&relay->lock, flags);
-	lane = relay_first_lane(relay, now);
-	if (lane) {
-		inst = relay_take_from(relay, &lane->rest, &relay->rest);
-		relay->served++;
-	}
-	spin_unlock_irqrestore(&relay->lock, flags);
-	return inst;
-}
-
-/**
- * dep_relay_wants_worker() - must the worker be queued?
- * @relay: the relay, locked
- * @now: the time, ns
- *
- * Return: true if there is work and the worker is not running or queued; then
- * the caller queues it.
- */
-bool dep_relay_wants_worker(struct dep_relay *relay, u64 now)
-{
-	lockdep_assert_held(&relay->lock);
-	if (relay->working || list_empty(&relay->rest))
-		return false;
-	relay->working = true;
-	relay->moved = now;
-	relay->seen = relay->served;
-	return true;
-}
-
 /* Takes a set off a list of a relay, unless it has just been taken. */
 static void relay_unlist(struct dep_instance *inst, struct dep_relay **place,
 			 struct list_head *link)
@@ -203,11 +97,9 @@ static void relay_unlist(struct dep_instance *inst, struct dep_relay **place,
 
 	if (!relay)
 		return;
-	spin_lock(&relay->lock);
-	if (list_empty(link)) {
-		spin_unlock(&relay->lock);
+	guard(spinlock)(&relay->lock);
+	if (list_empty(link))
 		return;
-	}
 	list_del_init(link);
 	lane = dep_relay_lane(relay, inst);
 	if (link == &inst->in_late) {
@@ -217,20 +109,15 @@ static void relay_unlist(struct dep_instance *inst, struct dep_relay **place,
 		dep_queue_settle(&lane->fresh);
 		dep_queue_settle(&lane->rest);
 	}
-	spin_unlock(&relay->lock);
 	*place = NULL;
 }
 
 static bool relay_forget(struct dep_instance *inst)
 {
-	bool gone;
-
-	spin_lock_irq(&inst->lock);
+	guard(spinlock_irq)(&inst->lock);
 	relay_unlist(inst, &inst->relay, &inst->in_relay);
 	relay_unlist(inst, &inst->late, &inst->in_late);
-	gone = !inst->relay && !inst->late && !atomic_read(&inst->serving);
-	spin_unlock_irq(&inst->lock);
-	return gone;
+	return !inst->relay && !inst->late && !atomic_read(&inst->serving);
 }
 
 /**

@@ -168,14 +168,9 @@ void dep_relay_add_late(struct dep_relay *relay, struct dep_instance *inst,
 			u64 now);
 void dep_relay_settle_late(struct dep_relay *relay, struct dep_lane *lane,
 			   u64 now);
-struct dep_instance *dep_relay_take(struct dep_relay *relay, u64 now,
-				    bool *owes);
-struct dep_instance *dep_relay_take_rest(struct dep_relay *relay, u64 now);
-bool dep_relay_wants_worker(struct dep_relay *relay, u64 now);
 void dep_relay_leave(struct dep_instance *inst);
 
-/* Their timer, and their interrupt and worker. */
-enum hrtimer_restart dep_late_tick(struct hrtimer *timer);
+/* Their timer, interrupt and worker. */
 int __init dep_service_init(void);
 void dep_service_exit(void);
 

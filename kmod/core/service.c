@@ -114,6 +114,21 @@ static bool late_needs_help(struct dep_relay *relay, u64 now)
 	return true;
 }
 
+/*
+ * Must the worker be queued, since there is work and it is not running or queued?
+ * Then the caller queues it.
+ */
+static bool relay_wants_worker(struct dep_relay *relay, u64 now)
+{
+	lockdep_assert_held(&relay->lock);
+	if (relay->working || list_empty(&relay->rest))
+		return false;
+	relay->working = true;
+	relay->moved = now;
+	relay->seen = relay->served;
+	return true;
+}
+
 /* When the timer has to look again; U64_MAX if never. */
 static u64 late_next(struct dep_relay *relay)
 {
@@ -131,14 +146,11 @@ static u64 late_next(struct dep_relay *relay)
 	return next;
 }
 
-/**
- * dep_late_tick() - the timer of a relay
- * @timer: the timer
- *
- * Context: hard interrupt.
- * Return: HRTIMER_RESTART if it has to look again.
+/*
+ * The timer of a relay, in a hard interrupt; it is restarted if it has to look
+ * again.
  */
-enum hrtimer_restart dep_late_tick(struct hrtimer *timer)
+static enum hrtimer_restart late_tick(struct hrtimer *timer)
 {
 	struct dep_relay *relay = container_of(timer, struct dep_relay, timer);
 	u64 now = ktime_get_ns(), begun = local_clock(), next;
@@ -150,7 +162,7 @@ enum hrtimer_restart dep_late_tick(struct hrtimer *timer)
 	spin_lock_irqsave(&relay->lock, flags);
 	help = late_needs_help(relay, now);
 	late_end_pauses(relay, now);
-	work = dep_relay_wants_worker(relay, now);
+	work = relay_wants_worker(relay, now);
 	while (left-- && (inst = late_take(relay, now))) {
 		spin_unlock_irqrestore(&relay->lock, flags);
 		late_look(relay, inst, now);
@@ -177,12 +189,9 @@ enum hrtimer_restart dep_late_tick(struct hrtimer *timer)
 static void relay_settle(struct dep_relay *relay, struct dep_instance *inst,
 			 u64 owed)
 {
-	unsigned long flags;
-
 	if (owed) {
-		spin_lock_irqsave(&relay->lock, flags);
+		guard(spinlock_irqsave)(&relay->lock);
 		dep_lane_charge(dep_relay_lane(relay, inst), owed);
-		spin_unlock_irqrestore(&relay->lock, flags);
 	}
 	dep_relay_served(inst);
 }
@@ -205,12 +214,9 @@ static void relay_put_off_all(struct dep_relay *relay)
 /* Leaves a set that was taken to the worker. */
 static void relay_put_off(struct dep_relay *relay, struct dep_instance *inst)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&relay->lock, flags);
+	guard(spinlock_irqsave)(&relay->lock);
 	dep_queue_add(&dep_relay_lane(relay, inst)->rest, &inst->in_relay,
 		      &relay->rest);
-	spin_unlock_irqrestore(&relay->lock, flags);
 }
 
 /* Wakes at most DEP_WAKE_BATCH io_uring commands; false if there are more. */
@@ -358,13 +364,52 @@ static void relay_call_worker(struct dep_relay *relay)
 	bool work, tick;
 
 	spin_lock_irqsave(&relay->lock, flags);
-	work = dep_relay_wants_worker(relay, now);
+	work = relay_wants_worker(relay, now);
 	tick = dep_relay_begins_ticking(relay);
 	spin_unlock_irqrestore(&relay->lock, flags);
 	if (work)
 		queue_work_on(relay->cpu, dep_relay_queue, &relay->work);
 	if (tick)
 		dep_relay_set_timer(relay);
+}
+
+/* Takes the first set of a queue, which has one, and begins to serve it. */
+static struct dep_instance *relay_take_from(struct dep_relay *relay,
+					    struct dep_queue *queue,
+					    struct list_head *turns)
+{
+	struct dep_instance *inst;
+
+	lockdep_assert_held(&relay->lock);
+	inst = list_first_entry(&queue->sets, struct dep_instance, in_relay);
+	list_del_init(&inst->in_relay);
+	/* All other queues have their turns before this one. */
+	list_move_tail(&queue->turn, turns);
+	dep_queue_settle(queue);
+	atomic_inc(&inst->serving);
+	return inst;
+}
+
+/*
+ * Takes the next set for the interrupt, or returns NULL.  It takes no set of the
+ * person who had the last one while others have some.  @owes: this person owes
+ * time, so the interrupt must not serve it.  The set is being served from now
+ * on, until dep_relay_served().
+ */
+static struct dep_instance *relay_take(struct dep_relay *relay, bool *owes)
+{
+	struct dep_instance *inst = NULL;
+	struct dep_queue *queue;
+	unsigned long flags;
+
+	spin_lock_irqsave(&relay->lock, flags);
+	queue = list_first_entry_or_null(&relay->fresh, struct dep_queue, turn);
+	if (queue) {
+		inst = relay_take_from(relay, queue, &relay->fresh);
+		*owes = dep_lane_owes(dep_relay_lane(relay, inst), relay->last);
+	}
+	spin_unlock_irqrestore(&relay->lock, flags);
+	return inst;
 }
 
 static void relay_interrupt(struct irq_work *irq)
@@ -379,7 +424,7 @@ static void relay_interrupt(struct irq_work *irq)
 	relay_pay_back(relay);
 	time = relay_has_time(relay, 0);
 	while ((time || least) &&
-	       (inst = dep_relay_take(relay, relay->last, &owes))) {
+	       (inst = relay_take(relay, &owes))) {
 		if (least)
 			least--;
 		/* A signal set has a budget of its own. */
@@ -403,6 +448,36 @@ static void relay_interrupt(struct irq_work *irq)
 		relay_call_worker(relay);
 }
 
+/* The first lane whose person owes nothing; the others have to wait. */
+static struct dep_lane *relay_first_lane(struct dep_relay *relay, u64 now)
+{
+	struct dep_lane *lane;
+
+	lockdep_assert_held(&relay->lock);
+	while (!list_empty(&relay->rest)) {
+		lane = list_first_entry(&relay->rest, struct dep_lane,
+					rest.turn);
+		if (!dep_lane_owes(lane, now))
+			return lane;
+		lane->until = ktime_get_ns() + DEP_OWE_PAUSE_NS;
+		list_move_tail(&lane->rest.turn, &relay->owing);
+	}
+	return NULL;
+}
+
+/* As relay_take(), for a worker: takes no set of a person who owes time. */
+static struct dep_instance *relay_take_rest(struct dep_relay *relay, u64 now)
+{
+	struct dep_lane *lane;
+
+	guard(spinlock_irqsave)(&relay->lock);
+	lane = relay_first_lane(relay, now);
+	if (!lane)
+		return NULL;
+	relay->served++;
+	return relay_take_from(relay, &lane->rest, &relay->rest);
+}
+
 /*
  * Serves the next of the sets that an interrupt has left; false if there is
  * none.  Where locks don't sleep, no real-time task takes the processor from
@@ -415,7 +490,7 @@ static bool relay_serve_next(struct dep_relay *relay)
 
 	dep_pin();
 	begun = local_clock();
-	inst = dep_relay_take_rest(relay, begun);
+	inst = relay_take_rest(relay, begun);
 	if (inst) {
 		relay_serve(inst);
 		relay_settle(relay, inst, local_clock() - begun);
@@ -475,7 +550,7 @@ int __init dep_service_init(void)
 		INIT_WORK(&relay->work, relay_work);
 		INIT_WORK(&relay->help, relay_help);
 		relay->late = RB_ROOT_CACHED;
-		dep_hrtimer_setup(&relay->timer, dep_late_tick, CLOCK_MONOTONIC,
+		dep_hrtimer_setup(&relay->timer, late_tick, CLOCK_MONOTONIC,
 				  HRTIMER_MODE_REL_PINNED);
 		relay->cpu = cpu;
 	}

@@ -427,7 +427,7 @@ inline late_look()
 	served(s)
 }
 
-/* dep_late_tick() */
+/* late_tick() */
 proctype timer()
 {
 	bit had, last, work, help, again;
@@ -447,7 +447,7 @@ end:	do
 #endif
 		:: true
 		fi;
-		/* late_end_pauses(), and dep_relay_wants_worker() */
+		/* late_end_pauses(), and relay_wants_worker() */
 		d_step {
 			s = 0;
 			do
