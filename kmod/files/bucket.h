@@ -130,22 +130,6 @@ static inline struct dep_item *dep_watch_next(const struct dep_watch *watch,
 	for ((item) = (watch)->first; (item); \
 	     (item) = dep_watch_next(watch, item))
 
-/* This one, and those behind it; none of them if it is NULL. */
-#define dep_watch_for_each_from(watch, item) \
-	for (; (item); (item) = dep_watch_next(watch, item))
-
-/**
- * dep_watch_enter() - put an item behind the others
- * @watch: the watch, which has an item; dep_watch.lock is held
- * @item: the item
- */
-static inline void dep_watch_enter(struct dep_watch *watch,
-				   struct dep_item *item)
-{
-	lockdep_assert_held(&watch->lock);
-	list_add_tail(&item->link, &watch->first->link);
-}
-
 /**
  * dep_watch_leave() - take an item off a watch
  * @watch: the watch; dep_watch.lock is held, or no wake function runs

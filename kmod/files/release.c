@@ -25,12 +25,6 @@
 #include "files/release.h"
 #include "files/table.h"
 
-/* Only __fput calls the first of these; the second is __fput itself. */
-static const char * const release_symbols[] = {
-	"locks_remove_file",
-	"__fput",
-};
-
 /**
  * struct release_probe - what the self-test looks for
  * @file: the file that it releases, or NULL
@@ -72,15 +66,17 @@ static void notrace release_hook(unsigned long ip, unsigned long parent_ip,
 		       DEP_DETOUR_FLAGS)
 
 /*
- * One for each symbol: an ops can't be used again, since the kernel keeps
- * pointers to the filter that it has freed.
+ * The functions that can be hooked: only __fput calls the first; the second is
+ * __fput itself.  Each has an ops, which can't be used again, since the kernel
+ * keeps pointers to the filter that it has freed.
  */
-static struct ftrace_ops release_ops[] = {
-	{ .func = release_hook, .flags = RELEASE_FLAGS },
-	{ .func = release_hook, .flags = RELEASE_FLAGS },
+static struct release_way {
+	const char *symbol;
+	struct ftrace_ops ops;
+} release_ways[] = {
+	{ "locks_remove_file", { .func = release_hook, .flags = RELEASE_FLAGS } },
+	{ "__fput", { .func = release_hook, .flags = RELEASE_FLAGS } },
 };
-
-static_assert(ARRAY_SIZE(release_ops) == ARRAY_SIZE(release_symbols));
 
 /* The one that is registered. */
 static struct ftrace_ops *release_in_use;
@@ -114,14 +110,14 @@ static int __init release_selftest(void)
 	return probe.hits == 1 ? 0 : -ENXIO;
 }
 
-static int __init release_register_on(struct ftrace_ops *ops,
-				      const char *symbol)
+static int __init release_register_on(struct release_way *way)
 {
+	struct ftrace_ops *ops = &way->ops;
 	int err;
 
 	/* The kernel takes a writable string, but does not write to it. */
-	err = ftrace_set_filter(ops, (unsigned char *)symbol, strlen(symbol),
-				1);
+	err = ftrace_set_filter(ops, (unsigned char *)way->symbol,
+				strlen(way->symbol), 1);
 	if (err)
 		return err;
 	err = register_ftrace_function(ops);
@@ -147,8 +143,8 @@ int __init dep_release_register(void)
 	size_t i;
 	int err;
 
-	for (i = 0; i < ARRAY_SIZE(release_symbols); i++) {
-		err = release_register_on(&release_ops[i], release_symbols[i]);
+	for (i = 0; i < ARRAY_SIZE(release_ways); i++) {
+		err = release_register_on(&release_ways[i]);
 		if (!err)
 			return 0;
 		if (err == -EBUSY)
@@ -156,12 +152,12 @@ int __init dep_release_register(void)
 	}
 	if (err == -EBUSY && DEP_LOCKS_SLEEP)
 		pr_err("ftrace is off (kernel.ftrace_enabled=0), or a live patch or kprobe redirects %s\n",
-		       release_symbols[0]);
+		       release_ways[0].symbol);
 	else if (err == -EBUSY)
 		pr_err("ftrace is off: set kernel.ftrace_enabled=1 and load again\n");
 	else
 		pr_err("can't trace %s, and so can't notice when files are closed (%d)\n",
-		       release_symbols[0], err);
+		       release_ways[0].symbol, err);
 	return err;
 }
 

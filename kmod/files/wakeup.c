@@ -252,7 +252,7 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 {
 	struct dep_item *item, *rest, *chosen = NULL;
 	unsigned int left = DEP_CHOICE_LOOKS;
-	bool many = watch_has_many(watch);
+	bool many = watch_has_many(watch), told = true;
 
 	lockdep_assert_held(&watch->lock);
 	dep_watch_for_each(watch, item) {
@@ -270,12 +270,11 @@ static noinline void watch_notify_exclusive(struct dep_watch *watch,
 		return;
 	}
 	rest = item;
-	dep_watch_for_each_from(watch, item)
-		watch_notify(item, key, many);
 	dep_watch_for_each(watch, item) {
+		/* Those before the rest were told, if not exclusive. */
 		if (item == rest)
-			break;
-		if (dep_item_is_exclusive(item))
+			told = false;
+		if (!told || dep_item_is_exclusive(item))
 			watch_notify(item, key, many);
 	}
 }
