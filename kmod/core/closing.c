@@ -7,8 +7,6 @@
 
 #include "core/closing.h"
 #include "core/holds.h"
-#include "core/instance.h"
-#include "core/item.h"
 #include "core/relay.h"
 #include "core/ring_word.h"
 #include "core/waiter.h"

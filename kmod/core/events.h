@@ -3,8 +3,7 @@
 #ifndef DEVEPOLL_EVENTS_H
 #define DEVEPOLL_EVENTS_H
 
-#include <linux/eventpoll.h>
-#include <linux/types.h>
+#include <linux/poll.h>
 
 #include "core/interface.h"
 

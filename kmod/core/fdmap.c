@@ -7,7 +7,6 @@
 #include <linux/string.h>
 
 #include "core/fdmap.h"
-#include "core/limits.h"
 
 /* Where a number stands among the first few; DEP_FDMAP_FEW if it does not. */
 static u32 fdmap_few(const struct dep_fdmap *map, unsigned int fd)

@@ -18,7 +18,6 @@
 #include <linux/bits.h>
 #include <linux/container_of.h>
 #include <linux/nospec.h>
-#include <linux/types.h>
 
 #include "core/limits.h"
 

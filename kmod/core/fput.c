@@ -5,18 +5,12 @@
  * so each one is a work of its own; and the last reference on a file that was
  * closed while it was polled stays in the instance until its mutex is released.
  */
-#include <linux/atomic.h>
 #include <linux/file.h>
-#include <linux/fs.h>
-#include <linux/mutex.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
 #include "core/compat.h"
 #include "core/fput.h"
-#include "core/limits.h"
-#include "core/person.h"
 
 /**
  * struct fput_file - a file to be released

@@ -9,7 +9,6 @@
 #include <linux/bug.h>
 #include <linux/init.h>
 #include <linux/lockdep.h>
-#include <linux/types.h>
 
 #include "core/instance.h"
 

@@ -44,14 +44,11 @@
  *
  * tools/models/reader.pml is the model of this, and giveback.pml of slot sets.
  */
-#include <linux/nospec.h>
 #include <linux/pid.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "core/compat.h"
 #include "core/holds.h"
-#include "core/limits.h"
 #include "core/readers.h"
 #include "core/relay.h"
 #include "core/waiter.h"

@@ -3,8 +3,6 @@
 #ifndef DEVEPOLL_HOLDS_H
 #define DEVEPOLL_HOLDS_H
 
-#include <linux/types.h>
-
 #include "core/instance.h"
 
 struct dep_item;

@@ -4,17 +4,10 @@
  * allocation for a file that one set watches.  Read the banner of instance.h
  * first.
  */
-#include <linux/err.h>
-#include <linux/percpu_counter.h>
-#include <linux/sched/user.h>
 #include <linux/slab.h>
 
 #include "core/compat.h"
-#include "core/fdmap.h"
 #include "core/host.h"
-#include "core/instance.h"
-#include "core/item.h"
-#include "core/limits.h"
 #include "core/nest.h"
 
 /*

@@ -6,16 +6,12 @@
 #ifndef DEVEPOLL_HOST_H
 #define DEVEPOLL_HOST_H
 
-#include <linux/atomic.h>
-#include <linux/container_of.h>
 #include <linux/err.h>
 #include <linux/init.h>
 #include <linux/percpu_counter.h>
 #include <linux/sched/user.h>
 
-#include "core/fdmap.h"
 #include "core/item.h"
-#include "core/limits.h"
 #include "core/watch.h"
 
 /**

@@ -7,7 +7,6 @@
 #include <linux/slab.h>
 
 #include "core/instance.h"
-#include "core/limits.h"
 #include "core/open.h"
 
 unsigned int dep_max_fds = DEP_MAX_FDS_DEFAULT;

@@ -362,18 +362,10 @@
 #ifndef DEVEPOLL_INSTANCE_H
 #define DEVEPOLL_INSTANCE_H
 
-#include <linux/atomic.h>
-#include <linux/fs.h>
-#include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/poll.h>
-#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/stddef.h>
-#include <linux/types.h>
 #include <linux/wait.h>
-
-#include <linux/devepoll.h>
 
 #include "core/fdmap.h"
 #include "core/interface.h"

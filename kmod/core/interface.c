@@ -4,7 +4,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cache.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/printk.h>

@@ -11,7 +11,6 @@
 #include <linux/fs.h>
 #include <linux/kconfig.h>
 #include <linux/miscdevice.h>
-#include <linux/types.h>
 
 /*
  * Which interfaces this build of the module has, for the few places where the

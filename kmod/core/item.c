@@ -12,10 +12,7 @@
 #include <linux/sched/user.h>
 #include <linux/slab.h>
 
-#include "core/fdmap.h"
-#include "core/instance.h"
 #include "core/item.h"
-#include "core/limits.h"
 #include "core/nest.h"
 #include "core/relay.h"
 #include "core/waiter.h"

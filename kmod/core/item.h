@@ -6,12 +6,7 @@
 #ifndef DEVEPOLL_ITEM_H
 #define DEVEPOLL_ITEM_H
 
-#include <linux/container_of.h>
-#include <linux/fs.h>
-#include <linux/list.h>
 #include <linux/lockdep.h>
-#include <linux/poll.h>
-#include <linux/types.h>
 
 #include "core/events.h"
 #include "core/instance.h"

@@ -11,7 +11,6 @@
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/rbtree.h>
-#include <linux/types.h>
 
 #include "core/limits.h"
 

@@ -11,12 +11,9 @@
  * to exists while the lock is held.
  */
 #include <linux/err.h>
-#include <linux/list.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 
 #include "core/instance.h"
-#include "core/limits.h"
 #include "core/nest.h"
 
 /**

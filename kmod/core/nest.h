@@ -5,7 +5,6 @@
 
 #include <linux/fs.h>
 #include <linux/poll.h>
-#include <linux/types.h>
 
 struct dep_instance;
 struct dep_nest;

@@ -14,7 +14,6 @@
 #include <linux/poll.h>
 #include <linux/rbtree.h>
 #include <linux/sched.h>
-#include <linux/types.h>
 
 struct devepoll_event;
 struct dep_instance;

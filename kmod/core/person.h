@@ -7,14 +7,11 @@
 #define DEVEPOLL_PERSON_H
 
 #include <linux/atomic.h>
-#include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
-#include <linux/types.h>
 #include <linux/uidgid.h>
 
 #include "core/lane.h"
-#include "core/limits.h"
 
 struct cred;
 struct user_namespace;

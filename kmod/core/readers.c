@@ -5,14 +5,11 @@
  */
 #include <linux/pid.h>
 #include <linux/proc_fs.h>
-#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "core/compat.h"
-#include "core/instance.h"
-#include "core/limits.h"
 #include "core/readers.h"
 #include "core/relay.h"
 #include "core/waiter.h"

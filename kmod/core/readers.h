@@ -3,12 +3,8 @@
 #ifndef DEVEPOLL_READERS_H
 #define DEVEPOLL_READERS_H
 
-#include <linux/list.h>
-#include <linux/rbtree.h>
-#include <linux/types.h>
 #include <linux/workqueue.h>
 
-#include "core/instance.h"
 #include "core/item.h"
 
 struct pid;

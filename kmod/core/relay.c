@@ -4,10 +4,7 @@
  * in one relay at most.  service.c serves them.  Read the banner of instance.h
  * first.
  */
-#include <linux/wait_bit.h>
 
-#include "core/instance.h"
-#include "core/limits.h"
 #include "core/relay.h"
 
 DEFINE_PER_CPU(struct dep_relay, dep_relays);

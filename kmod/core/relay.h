@@ -9,17 +9,11 @@
 #include <linux/hrtimer.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
-#include <linux/list.h>
 #include <linux/percpu.h>
-#include <linux/rbtree.h>
-#include <linux/spinlock.h>
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
 
 #include "core/instance.h"
-#include "core/lane.h"
-#include "core/limits.h"
-#include "core/person.h"
 
 /**
  * struct dep_relay - the relay of a processor

@@ -6,10 +6,6 @@
 #ifndef DEVEPOLL_RING_WORD_H
 #define DEVEPOLL_RING_WORD_H
 
-#include <linux/nospec.h>
-
-#include "core/instance.h"
-#include "core/interface.h"
 #include "core/item.h"
 
 void dep_ring_taken(struct dep_instance *inst, u64 seen);

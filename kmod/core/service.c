@@ -23,12 +23,9 @@
  * whether persons who owed time have waited long enough, and whether the worker
  * gets a processor.
  */
-#include <linux/sched.h>
 #include <linux/sched/clock.h>
 
 #include "core/compat.h"
-#include "core/instance.h"
-#include "core/limits.h"
 #include "core/readers.h"
 #include "core/realtime.h"
 #include "core/relay.h"

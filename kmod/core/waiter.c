@@ -3,9 +3,7 @@
  * Waiters: which tasks and commands sleep for events of an instance, and which
  * of them is woken.  Read the banner of instance.h first.
  */
-#include <linux/sched.h>
 
-#include "core/limits.h"
 #include "core/relay.h"
 #include "core/waiter.h"
 

@@ -6,10 +6,6 @@
 #ifndef DEVEPOLL_WAITER_H
 #define DEVEPOLL_WAITER_H
 
-#include <linux/list.h>
-#include <linux/rbtree.h>
-#include <linux/types.h>
-
 #include "core/instance.h"
 
 struct task_struct;

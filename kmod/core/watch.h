@@ -7,7 +7,6 @@
 
 #include <linux/atomic.h>
 #include <linux/spinlock.h>
-#include <linux/types.h>
 #include <linux/wait.h>
 
 struct dep_instance;

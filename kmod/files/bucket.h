@@ -7,9 +7,6 @@
 #define DEVEPOLL_BUCKET_H
 
 #include <linux/hash.h>
-#include <linux/list.h>
-#include <linux/lockdep.h>
-#include <linux/spinlock.h>
 
 #include "core/item.h"
 #include "core/watch.h"

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The hook's work where its locks sleep: see detour.h. */
-#include <linux/cache.h>
 #include <linux/srcu.h>
 
-#include "files/bucket.h"
 #include "files/detour.h"
-#include "files/table.h"
 
 unsigned long dep_detour_back __ro_after_init;
 

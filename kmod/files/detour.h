@@ -9,7 +9,6 @@
 #define DEVEPOLL_DETOUR_H
 
 #include <linux/ftrace.h>
-#include <linux/preempt.h>
 
 #include "core/compat.h"
 #include "core/realtime.h"

@@ -5,9 +5,7 @@
  * A module can't reach the file_operations of these files, but it can see their
  * file systems and their names.
  */
-#include <linux/fs.h>
 #include <linux/in.h>
-#include <linux/magic.h>
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/socket.h>

@@ -5,7 +5,6 @@
 
 #include <linux/fs.h>
 #include <linux/magic.h>
-#include <linux/types.h>
 
 bool dep_file_is_epoll(const struct file *file);
 bool dep_file_is_fuse(const struct file *file);

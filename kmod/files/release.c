@@ -15,15 +15,11 @@
 #include <linux/anon_inodes.h>
 #include <linux/err.h>
 #include <linux/file.h>
-#include <linux/fs.h>
-#include <linux/ftrace.h>
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
-#include "core/compat.h"
 #include "files/detour.h"
 #include "files/release.h"
-#include "files/table.h"
 
 /**
  * struct release_probe - what the self-test looks for

@@ -5,17 +5,10 @@
  * the watch of its file, and a file its watch.  Read the banner of instance.h
  * first.
  */
-#include <linux/err.h>
 #include <linux/mm.h>
 
 #include "core/closing.h"
-#include "core/compat.h"
-#include "core/host.h"
-#include "core/item.h"
-#include "core/limits.h"
 #include "core/trace.h"
-#include "core/watch.h"
-#include "files/bucket.h"
 #include "files/table.h"
 #include "files/waitqueue.h"
 #include "files/wakeup.h"

@@ -6,7 +6,6 @@
 #define DEVEPOLL_TABLE_H
 
 #include <linux/init.h>
-#include <linux/types.h>
 
 #include "files/bucket.h"
 

@@ -5,11 +5,6 @@
  */
 #include <linux/slab.h>
 
-#include "core/host.h"
-#include "core/item.h"
-#include "core/limits.h"
-#include "core/person.h"
-#include "core/watch.h"
 #include "files/bucket.h"
 #include "files/waitqueue.h"
 #include "files/wakeup.h"

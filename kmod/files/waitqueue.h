@@ -3,14 +3,8 @@
 #ifndef DEVEPOLL_WAITQUEUE_H
 #define DEVEPOLL_WAITQUEUE_H
 
-#include <linux/poll.h>
-
 #include "core/compat.h"
-#include "core/events.h"
 #include "core/host.h"
-#include "core/instance.h"
-#include "core/item.h"
-#include "core/watch.h"
 
 /**
  * dep_item_key() - the key with which an item's file is polled

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Wake-ups: from a wait queue of a watched file to the sets that watch it. */
-#include <linux/poll.h>
 
 #include "core/compat.h"
 #include "core/host.h"
-#include "core/instance.h"
-#include "core/item.h"
-#include "core/limits.h"
 #include "core/realtime.h"
 #include "core/relay.h"
 #include "core/ring_word.h"
 #include "core/trace.h"
 #include "core/waiter.h"
-#include "core/watch.h"
 #include "files/bucket.h"
 #include "files/wakeup.h"
 

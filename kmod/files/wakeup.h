@@ -3,7 +3,6 @@
 #ifndef DEVEPOLL_WAKEUP_H
 #define DEVEPOLL_WAKEUP_H
 
-#include <linux/types.h>
 #include <linux/wait.h>
 
 struct dep_item;
