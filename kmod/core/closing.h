@@ -4,7 +4,6 @@
 #define DEVEPOLL_CLOSING_H
 
 struct dep_item;
-struct dep_leaf;
 
 struct dep_leaf *dep_item_close(struct dep_item *item);
 

@@ -21,7 +21,6 @@
 
 #include "core/limits.h"
 
-struct dep_item;
 struct user_struct;
 
 #define DEP_LEAF_SHIFT	6

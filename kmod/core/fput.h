@@ -12,8 +12,6 @@
 
 #include "core/instance.h"
 
-struct file;
-
 void dep_fput_by_worker(struct file *file);
 void dep_fput_by_caller(struct file *file, bool ends);
 

@@ -5,8 +5,6 @@
 
 #include "core/instance.h"
 
-struct dep_item;
-
 int dep_reader_provide(struct dep_instance *inst);
 void dep_reader_begins(struct dep_instance *inst);
 void dep_reader_ends(struct dep_instance *inst, u32 nr);

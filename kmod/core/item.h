@@ -12,10 +12,6 @@
 #include "core/instance.h"
 #include "core/sink.h"
 
-struct dep_leaf;
-struct dep_nest;
-struct dep_watch;
-
 /**
  * struct dep_extra - what a sink keeps for an item, outside the item
  * @charge: const: how many watches the item counts as

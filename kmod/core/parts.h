@@ -15,11 +15,8 @@
 #include <linux/rbtree.h>
 #include <linux/sched.h>
 
-struct devepoll_event;
 struct dep_instance;
-struct dep_item;
 struct dep_waiter;
-struct dep_watch;
 
 /**
  * struct dep_pages - the two page sets, and the index of the one being filled

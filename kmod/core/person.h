@@ -14,8 +14,6 @@
 #include "core/lane.h"
 
 struct cred;
-struct user_namespace;
-struct workqueue_struct;
 
 /**
  * struct dep_person - who is accountable for a set

@@ -7,7 +7,6 @@
 
 #include "core/item.h"
 
-struct pid;
 struct seq_file;
 
 /**

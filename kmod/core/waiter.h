@@ -8,8 +8,6 @@
 
 #include "core/instance.h"
 
-struct task_struct;
-
 /**
  * struct dep_waiter - a waiting task, on its stack, or an io_uring command
  *

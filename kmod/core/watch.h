@@ -9,11 +9,6 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-struct dep_instance;
-struct dep_item;
-struct dep_person;
-struct file;
-
 /**
  * struct dep_wait - our entry in one wait queue of a watched file
  * @next: B: the next entry of the watch

@@ -11,8 +11,6 @@
 #include "core/item.h"
 #include "core/watch.h"
 
-struct file;
-
 /**
  * struct dep_bucket - one bucket of the table of watches
  * @watches: B: the first watch, or NULL; also read without the lock

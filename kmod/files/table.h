@@ -9,9 +9,6 @@
 
 #include "files/bucket.h"
 
-struct dep_item;
-struct file;
-
 bool dep_watch_is_there(const struct file *file);
 void dep_watch_file_gone(struct file *file);
 int dep_watch_attach(struct dep_item *item);
