@@ -17,10 +17,11 @@
 /* So that ftrace lets the hook change where the function goes on. */
 #define DEP_DETOUR_FLAGS (DEP_LOCKS_SLEEP ? FTRACE_OPS_FL_IPMODIFY : 0)
 
-#ifdef CONFIG_PREEMPT_RT
-#ifndef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+#if defined(CONFIG_PREEMPT_RT) && !defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
 #error "devepoll needs CONFIG_DYNAMIC_FTRACE_WITH_ARGS with PREEMPT_RT"
 #endif
+
+/* What follows is defined with PREEMPT_RT only. */
 void dep_detour(void);
 /* Where the function goes on. */
 extern unsigned long dep_detour_back;
@@ -36,6 +37,8 @@ void dep_detour_flush(void);
 static __always_inline void dep_detour_try(struct ftrace_regs *fregs,
 					   unsigned long ip)
 {
+	if (!DEP_LOCKS_SLEEP)
+		return;
 	dep_detour_back = ip + MCOUNT_INSN_SIZE;
 	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)dep_detour);
 }
@@ -48,27 +51,13 @@ static __always_inline void dep_detour_try(struct ftrace_regs *fregs,
 static __always_inline void dep_detour_take(struct ftrace_regs *fregs,
 					    struct file *file)
 {
-	if (preemptible())
+	if (!DEP_LOCKS_SLEEP)
+		dep_watch_file_gone(file);
+	else if (preemptible())
 		dep_detour_file_gone(file);
 	else
 		ftrace_regs_set_instruction_pointer(fregs,
 						    (unsigned long)dep_detour);
 }
-#else
-static __always_inline void dep_detour_try(struct ftrace_regs *fregs,
-					   unsigned long ip)
-{
-}
-
-static __always_inline void dep_detour_take(struct ftrace_regs *fregs,
-					    struct file *file)
-{
-	dep_watch_file_gone(file);
-}
-
-static inline void dep_detour_flush(void)
-{
-}
-#endif
 
 #endif /* DEVEPOLL_DETOUR_H */

@@ -166,7 +166,8 @@ void dep_release_unregister(void)
 {
 	int err;
 
-	dep_detour_flush();
+	if (DEP_LOCKS_SLEEP)
+		dep_detour_flush();
 	err = unregister_ftrace_function(release_in_use);
 	if (!err) {
 		ftrace_free_filter(release_in_use);

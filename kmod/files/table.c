@@ -214,7 +214,7 @@ static __always_inline struct dep_watch *watch_new(struct dep_item *item)
 static noinline bool watch_leaves_room(struct dep_watch *watch,
 				       const struct dep_item *item)
 {
-	u32 own = 0, most = DEP_ITEMS_PER_FILE;
+	u32 own = 0;
 	struct dep_item *other;
 
 	lockdep_assert_held(&watch->lock);
@@ -224,7 +224,7 @@ static noinline bool watch_leaves_room(struct dep_watch *watch,
 	 */
 	dep_watch_for_each(watch, other)
 		own += other->inst->person == item->inst->person;
-	return dep_person_may_take(own, watch->nr_items, most);
+	return dep_person_may_take(own, watch->nr_items, DEP_ITEMS_PER_FILE);
 }
 
 /* Do the others on the watch leave room for one more of the item's person? */
@@ -232,14 +232,12 @@ static __always_inline bool watch_has_room(struct dep_watch *watch,
 					   const struct dep_item *item,
 					   bool exempt)
 {
-	u32 most = DEP_ITEMS_PER_FILE;
-
 	lockdep_assert_held(&watch->lock);
 	if (exempt)
-		return watch->nr_items < most;
+		return watch->nr_items < DEP_ITEMS_PER_FILE;
 	/* There would be room even if all of them were this person's. */
 	return likely(dep_person_may_take(watch->nr_items, watch->nr_items,
-					  most)) ||
+					  DEP_ITEMS_PER_FILE)) ||
 	       watch_leaves_room(watch, item);
 }
 
