@@ -8,16 +8,19 @@
 
 #include "core/fdmap.h"
 
-/* Where a number stands among the first few; DEP_FDMAP_FEW if it does not. */
+/*
+ * Where a number stands among the first few, or would be put: the first place
+ * without an item; DEP_FDMAP_FEW if there is none.
+ */
 static u32 fdmap_few(const struct dep_fdmap *map, unsigned int fd)
 {
 	u32 i;
 
 	for (i = 0; i < DEP_FDMAP_FEW && map->few[i].used; i++) {
 		if (map->few[i].fd == fd)
-			return i;
+			break;
 	}
-	return DEP_FDMAP_FEW;
+	return i;
 }
 
 /* dep_fdmap_find() in a map without leaves. */
@@ -32,18 +35,13 @@ struct dep_item *dep_fdmap_find_few(const struct dep_fdmap *map,
 /* dep_fdmap_enter() in a map without leaves. */
 struct dep_item **dep_fdmap_enter_few(struct dep_fdmap *map, unsigned int fd)
 {
-	struct dep_few *few = map->few;
+	u32 i = fdmap_few(map, fd);
 
-	/* Where the numbers in use end, this one is not among them. */
-	while (few->used && few->fd != fd) {
-		if (++few == map->few + DEP_FDMAP_FEW)
-			return NULL;
-	}
-	if (unlikely(fd > DEP_MAX_FD))
+	if (i == DEP_FDMAP_FEW || unlikely(fd > DEP_MAX_FD))
 		return NULL;
-	few->fd = fd;
-	few->used++;
-	return &few->item;
+	map->few[i].fd = fd;
+	map->few[i].used++;
+	return &map->few[i].item;
 }
 
 /* Puts the last of the first few where a place became free before it. */

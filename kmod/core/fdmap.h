@@ -53,7 +53,7 @@ extern struct kmem_cache *dep_leaf_cache;
 
 /**
  * struct dep_few - one of the first numbers of a set
- * @item: L: its first item
+ * @item: L: its first item, or NULL
  * @fd: L: the number
  * @used: L: how many items it has; 0 if this place is free
  */

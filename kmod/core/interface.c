@@ -73,6 +73,19 @@ int __init dep_interface_choose(const char *names)
 }
 
 /**
+ * dep_interface_exit() - undo dep_interface_init()
+ */
+void dep_interface_exit(void)
+{
+	struct dep_interface *iface;
+
+	dep_interface_for_each(iface) {
+		if (iface->exit)
+			iface->exit();
+	}
+}
+
+/**
  * dep_interface_init() - let the interfaces prepare what they share
  *
  * Return: 0, or the error of one; then none is prepared.
@@ -84,30 +97,13 @@ int __init dep_interface_init(void)
 
 	for (at = dep_interfaces; *at; at++) {
 		err = (*at)->init ? (*at)->init() : 0;
-		if (err)
-			goto err_exit;
+		if (err) {
+			*at = NULL;
+			dep_interface_exit();
+			return err;
+		}
 	}
 	return 0;
-
-err_exit:
-	while (at-- > dep_interfaces) {
-		if ((*at)->exit)
-			(*at)->exit();
-	}
-	return err;
-}
-
-/**
- * dep_interface_exit() - undo dep_interface_init()
- */
-void dep_interface_exit(void)
-{
-	struct dep_interface *iface;
-
-	dep_interface_for_each(iface) {
-		if (iface->exit)
-			iface->exit();
-	}
 }
 
 /**

@@ -69,25 +69,6 @@ void dep_owner_free_spare(struct dep_instance *inst)
 		kfree(owner);
 }
 
-/* Undoes dep_item_insert(). */
-static __always_inline void item_extract(struct dep_item *item,
-					 struct dep_leaf *leaf)
-{
-	struct dep_fdmap *map = &item->inst->interest;
-	unsigned int fd = item->fd;
-	struct dep_item **first, **at;
-
-	first = dep_fdmap_place(map, leaf, fd);
-	for (at = first; unlikely(*at != item); at = &dep_lone_of(*at)->peer)
-		;
-	*at = dep_item_peer(item);
-	leaf = dep_fdmap_erase(map, leaf, fd, first);
-	if (unlikely(leaf)) {
-		item->leaf = leaf;
-		item->cut = true;
-	}
-}
-
 /**
  * dep_item_unhook_from() - take an item out of its interest list
  * @item: an item that can't be freed meanwhile; its instance is locked
@@ -101,6 +82,8 @@ static __always_inline void item_extract(struct dep_item *item,
 bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf)
 {
 	struct dep_instance *inst = item->inst;
+	struct dep_fdmap *map = &inst->interest;
+	struct dep_item **first, **at;
 
 	lockdep_assert_held(&inst->lock);
 	if (!item->hooked)
@@ -110,14 +93,22 @@ bool dep_item_unhook_from(struct dep_item *item, struct dep_leaf *leaf)
 	/* Until it is off its watch, wake-ups find nothing to post. */
 	WRITE_ONCE(item->events, 0);
 	dep_owner_leave(inst, item->owner);
-	item_extract(item, leaf);
+	first = dep_fdmap_place(map, leaf, item->fd);
+	for (at = first; unlikely(*at != item); at = &dep_lone_of(*at)->peer)
+		;
+	*at = dep_item_peer(item);
+	leaf = dep_fdmap_erase(map, leaf, item->fd, first);
+	if (unlikely(leaf)) {
+		item->leaf = leaf;
+		item->cut = true;
+	}
 	item->handover = item->chosen;
 	dep_item_unlist(item);
 	inst->sink->forget(inst, item);
 	if (item->mode & DEP_MODE_NEST)
 		dep_nest_cut(dep_lone_of(item)->nest);
 	inst->nr_items--;
-	dep_fdmap_settle(&inst->interest, inst->nr_items, inst->user);
+	dep_fdmap_settle(map, inst->nr_items, inst->user);
 	percpu_counter_sub(&inst->user->epoll_watches, dep_item_charge(item));
 	return true;
 }

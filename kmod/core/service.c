@@ -97,18 +97,15 @@ static void late_end_pauses(struct dep_relay *relay, u64 now)
  */
 static bool late_needs_help(struct dep_relay *relay, u64 now)
 {
+	bool serves = relay->seen != relay->served;
+
 	lockdep_assert_held(&relay->lock);
-	if (list_empty(&relay->rest))
+	if (list_empty(&relay->rest) ||
+	    (!serves && now - relay->moved < DEP_LATE_NS))
 		return false;
-	if (relay->seen == relay->served && now - relay->moved < DEP_LATE_NS)
-		return false;
-	if (relay->seen != relay->served) {
-		relay->seen = relay->served;
-		relay->moved = now;
-		return false;
-	}
+	relay->seen = relay->served;
 	relay->moved = now;
-	return true;
+	return !serves;
 }
 
 /*
