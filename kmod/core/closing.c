@@ -11,19 +11,6 @@
 #include "core/ring_word.h"
 #include "core/waiter.h"
 
-/* May a reader still have an event of it?  Then it is listed later. */
-static bool closing_is_held(struct dep_instance *inst, struct dep_item *item)
-{
-	if (!dep_instance_readers(inst))
-		return false;
-	if (dep_instance_has_ring(inst)) {
-		/* The caller has cleared the item's slot: see holds.c. */
-		smp_mb();
-		dep_ring_sync(inst);
-	}
-	return dep_reader_holds(item);
-}
-
 /**
  * dep_item_close() - keep an item until its last event has been taken
  * @item: unhooked and on no watch; its instance is locked
@@ -38,6 +25,7 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 {
 	struct dep_instance *inst = item->inst;
 	struct dep_leaf *leaf = item->cut ? item->leaf : NULL;
+	bool held = dep_instance_readers(inst);
 
 	lockdep_assert_held(&inst->lock);
 	/* The item's charge does not cover this memory. */
@@ -45,7 +33,13 @@ struct dep_leaf *dep_item_close(struct dep_item *item)
 	percpu_counter_add(&inst->user->epoll_watches, dep_item_charge(item));
 	WRITE_ONCE(item->mode, item->mode | DEP_MODE_CLOSED);
 	item->watched = DEP_WATCHED_NOT;
-	if (!closing_is_held(inst, item))
+	if (held && dep_instance_has_ring(inst)) {
+		/* The caller has cleared the item's slot: see holds.c. */
+		smp_mb();
+		dep_ring_sync(inst);
+	}
+	/* If a reader may still have an event of it, it is listed later. */
+	if (!held || !dep_reader_holds(item))
 		dep_item_list_closed(item);
 	return leaf;
 }

@@ -120,22 +120,6 @@ void dep_host_cache_exit(void);
  * callers, since each add needs it.
  */
 
-/* Takes the memory of an item. */
-static __always_inline struct dep_item *
-dep_newitem_take(struct dep_instance *inst, bool hosted, bool told)
-{
-	struct dep_item *item;
-
-	lockdep_assert_held(&inst->mtx);
-	if (unlikely(!hosted))
-		return dep_host_new_lone(told);
-	item = inst->free_hosts;
-	if (unlikely(!item))
-		return dep_host_refill(inst);
-	inst->free_hosts = item->next_free;
-	return item;
-}
-
 /**
  * dep_item_new() - make an item and charge it to the instance's user
  * @inst: the instance
@@ -164,7 +148,14 @@ dep_item_new(struct dep_instance *inst, struct file *file, int fd, u16 events,
 	/* Such a counter is read without its lock, by epoll as well. */
 	if (data_race(percpu_counter_compare(watches, most)) >= 0)
 		return ERR_PTR(-ENOSPC);
-	item = dep_newitem_take(inst, hosted, told);
+	lockdep_assert_held(&inst->mtx);
+	item = inst->free_hosts;
+	if (unlikely(!hosted))
+		item = dep_host_new_lone(told);
+	else if (likely(item))
+		inst->free_hosts = item->next_free;
+	else
+		item = dep_host_refill(inst);
 	if (unlikely(!item))
 		return ERR_PTR(-ENOMEM);
 	percpu_counter_inc(watches);

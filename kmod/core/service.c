@@ -290,18 +290,16 @@ static bool instance_has_pollers(struct dep_instance *inst, u32 most)
 {
 	wait_queue_head_t *queue = &inst->poll_queue;
 	wait_queue_entry_t *entry;
-	unsigned long flags;
 	u32 nr = 0;
 
 	if (READ_ONCE(inst->nesting.nr_outer) > most)
 		return true;
-	spin_lock_irqsave(&queue->lock, flags);
+	guard(spinlock_irqsave)(&queue->lock);
 	list_for_each_entry(entry, &queue->head, entry) {
 		if (++nr > most)
-			break;
+			return true;
 	}
-	spin_unlock_irqrestore(&queue->lock, flags);
-	return nr > most;
+	return false;
 }
 
 /* May an interrupt serve this set, even if its time is used up? */
