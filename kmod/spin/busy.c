@@ -20,8 +20,7 @@
 #include "core/fput.h"
 #include "core/item.h"
 #include "core/limits.h"
-#include "core/waiter.h"
-#include "spin/busy.h"
+#include "spin/spin.h"
 
 /* One call that polls: what ends it. */
 struct busy_call {
@@ -29,17 +28,11 @@ struct busy_call {
 	ktime_t until;
 };
 
-/* A hint: the caller looks again under L. */
-static bool busy_was_woken(const struct busy_call *call)
-{
-	return !READ_ONCE(call->waiter->queued);
-}
-
 static bool busy_is_over(void *arg, unsigned long start)
 {
 	const struct busy_call *call = arg;
 
-	return busy_was_woken(call) || signal_pending(current) ||
+	return dep_spin_was_woken(call->waiter) || signal_pending(current) ||
 	       ktime_compare(ktime_get(), call->until) >= 0;
 }
 
@@ -122,12 +115,12 @@ bool dep_busy_poll(struct dep_instance *inst, struct dep_busy *busy,
 	if (!queue)
 		queue = busy_find_queue(inst, busy);
 	/* napi_busy_loop() polls once before it calls busy_is_over(). */
-	if (!queue || busy_was_woken(&call))
+	if (!queue || dep_spin_was_woken(waiter))
 		return false;
 	call.until = min(deadline,
 			 ktime_add_us(ktime_get(), READ_ONCE(busy->usecs)));
 	napi_busy_loop(queue, busy_is_over, &call, READ_ONCE(busy->prefer),
 		       READ_ONCE(busy->budget) ?: BUSY_POLL_BUDGET);
-	WRITE_ONCE(busy->queue, busy_was_woken(&call) ? queue : 0);
+	WRITE_ONCE(busy->queue, dep_spin_was_woken(waiter) ? queue : 0);
 	return true;
 }

@@ -9,26 +9,28 @@
  * longest, so any later one would spin while the events go to others.  After n
  * looks in a row that timed out, the next 2^n - 1 calls sleep at once; a look
  * that a wake-up ends resets n.
+ *
+ * The interface is DEVEPOLL_SPIN, and the parameters of busy polling that
+ * epoll's files have.  Neither decides which interface a set belongs to.
  */
 #include <linux/bitops.h>
-#include <linux/sched.h>
+#include <linux/capability.h>
+#include <linux/netdevice.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
-#include "core/instance.h"
+#include <linux/devepoll.h>
+
+#include "core/compat.h"
+#include "core/interface.h"
 #include "core/limits.h"
-#include "core/waiter.h"
-#include "spin/busy.h"
+#include "epoll/request.h"
 #include "spin/spin.h"
 
 /* The bit of dep_spin.flags. */
 #define SPIN_LOOKS	0
-
-/* A hint: the caller looks again under L. */
-static bool spin_was_woken(const struct dep_waiter *waiter)
-{
-	return !READ_ONCE(waiter->queued);
-}
 
 /* Is the caller, which is queued, the only waiter?  A hint. */
 static bool spin_is_alone(const struct dep_instance *inst)
@@ -47,7 +49,7 @@ static bool spin_until(const struct dep_waiter *waiter, ktime_t until, u64 *ns)
 
 	/* The scheduler alone would leave another task waiting for a while. */
 	while ((early = ktime_before(now, until)) &&
-	       !spin_was_woken(waiter) &&
+	       !dep_spin_was_woken(waiter) &&
 	       single_task_running() && !need_resched() &&
 	       !signal_pending(current)) {
 		cpu_relax();
@@ -100,27 +102,18 @@ static void spin_look(const struct dep_instance *inst, struct dep_spin *spin,
 	if (spin_may_pay(spin, usecs)) {
 		until = min(until, ktime_add_us(ktime_get(), usecs));
 		over = !spin_until(waiter, until, &ns);
-		spin_account(spin, spin_was_woken(waiter), over, ns);
+		spin_account(spin, dep_spin_was_woken(waiter), over, ns);
 	}
 	clear_bit_unlock(SPIN_LOOKS, &spin->flags);
 }
 
-/**
- * dep_spin_look() - look whether a waiter is woken, for a while
- * @inst: the instance
- * @look: its dep_instance.look
- * @waiter: the caller, who was queued when it found nothing
- * @until: when the call gives up; KTIME_MAX: never
- *
- * Polls the network device where the program wants that and a device feeds a
- * socket of the set.  Ends when the waiter is woken; when the time of the set,
- * or that of the call, has passed; when a signal is pending; and, unless it
- * polls, when another task wants the processor.  The caller finds out which.
- *
- * Context: process, with nothing held.
+/*
+ * dep_look.look of a set.  Polls the network device where the program wants
+ * that and a device feeds a socket of the set; otherwise another task that
+ * wants the processor ends it, too.
  */
-void dep_spin_look(struct dep_instance *inst, struct dep_look *look,
-		   const struct dep_waiter *waiter, ktime_t until)
+static void spin_or_poll(struct dep_instance *inst, struct dep_look *look,
+		       const struct dep_waiter *waiter, ktime_t until)
 {
 	struct dep_spin *spin = container_of(look, struct dep_spin, look);
 
@@ -128,3 +121,172 @@ void dep_spin_look(struct dep_instance *inst, struct dep_look *look,
 	    !dep_busy_poll(inst, &spin->busy, waiter, until))
 		spin_look(inst, spin, waiter, until);
 }
+
+/* That of a set which has none. */
+static const struct dep_spin spin_none;
+
+/* The dep_spin of a set, or NULL. */
+static struct dep_spin *spin_of(const struct dep_instance *inst)
+{
+	/* Pairs with spin_make(). */
+	struct dep_look *look = smp_load_acquire(&inst->look);
+
+	return look ? container_of(look, struct dep_spin, look) : NULL;
+}
+
+/* The same, made if there is none; NULL only without memory. */
+static struct dep_spin *spin_make(struct dep_instance *inst)
+{
+	struct dep_spin *spin = spin_of(inst);
+
+	if (spin)
+		return spin;
+	spin = kzalloc(sizeof(*spin), GFP_KERNEL_ACCOUNT);
+	if (!spin)
+		return NULL;
+	spin->look.look = spin_or_poll;
+	/* A full barrier; the loads pair with it. */
+	if (!cmpxchg(&inst->look, NULL, &spin->look))
+		return spin;
+	/* Another thread was first. */
+	kfree(spin);
+	return spin_of(inst);
+}
+
+static void spin_free(struct dep_instance *inst)
+{
+	kfree(spin_of(inst));
+}
+
+static_assert(EPIOCSPARAMS == 0x40088A01);
+static_assert(EPIOCGPARAMS == 0x80088A02);
+
+static long busy_params_set(struct dep_instance *inst, const void __user *arg)
+{
+	struct epoll_params params;
+	struct dep_spin *spin;
+	bool zero;
+
+	if (copy_from_user(&params, arg, sizeof(params)))
+		return -EFAULT;
+	if (params.__pad || params.busy_poll_usecs > S32_MAX ||
+	    params.prefer_busy_poll > 1)
+		return -EINVAL;
+	if (params.busy_poll_budget > NAPI_POLL_WEIGHT &&
+	    !capable(CAP_NET_ADMIN))
+		return -EPERM;
+	/* A set without a dep_spin has zeros already. */
+	zero = !memchr_inv(&params, 0, sizeof(params));
+	spin = zero ? spin_of(inst) : spin_make(inst);
+	if (!spin)
+		return zero ? 0 : -ENOMEM;
+	WRITE_ONCE(spin->busy.budget, params.busy_poll_budget);
+	WRITE_ONCE(spin->busy.prefer, params.prefer_busy_poll);
+	WRITE_ONCE(spin->busy.usecs, params.busy_poll_usecs);
+	return 0;
+}
+
+static long busy_params_get(const struct dep_instance *inst, void __user *arg)
+{
+	const struct dep_spin *spin = spin_of(inst) ?: &spin_none;
+	const struct epoll_params params = {
+		.busy_poll_usecs = READ_ONCE(spin->busy.usecs),
+		.busy_poll_budget = READ_ONCE(spin->busy.budget),
+		.prefer_busy_poll = READ_ONCE(spin->busy.prefer),
+	};
+
+	return copy_to_user(arg, &params, sizeof(params)) ? -EFAULT : 0;
+}
+
+static_assert(DEVEPOLL_SPIN == 0xC020501E);
+
+static int spin_set(struct file *file, s32 usecs)
+{
+	struct dep_spin *spin;
+
+	if (usecs > DEVEPOLL_SPIN_MAX || usecs < DEVEPOLL_SPIN_ASK)
+		return -EINVAL;
+	if (usecs == DEVEPOLL_SPIN_ASK)
+		return 0;
+	/* The setting affects the waits of every open. */
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	spin = usecs ? spin_make(file->private_data) :
+		       spin_of(file->private_data);
+	if (spin)
+		WRITE_ONCE(spin->usecs, usecs);
+	return spin || !usecs ? 0 : -ENOMEM;
+}
+
+/*
+ * DEVEPOLL_SPIN: for how long a wait looks for an event before it sleeps, and
+ * what that has brought.
+ */
+static long spin_request(struct file *file, void __user *user, size_t size)
+{
+	const struct dep_spin *spin;
+	struct devepoll_spin args;
+	int err;
+
+	if (size < sizeof(args))
+		return -ENOTTY;
+	err = dep_words_from_user((u64 *)&args, sizeof(args), user, size);
+	if (err)
+		return err;
+	if (args.reserved)
+		return -EINVAL;
+	err = spin_set(file, args.usecs);
+	if (err)
+		return err;
+	spin = spin_of(file->private_data) ?: &spin_none;
+	args = (struct devepoll_spin) {
+		.usecs = READ_ONCE(spin->usecs),
+		.looks = READ_ONCE(spin->looks),
+		.hits = READ_ONCE(spin->hits),
+		.ns = READ_ONCE(spin->ns),
+	};
+	return copy_struct_to_user(user, size, &args, sizeof(args), NULL);
+}
+
+/*
+ * The parameters of busy polling have the numbers, the struct and the errors of
+ * epoll's files since Linux 6.9: -EFAULT if the argument can't be read or
+ * written; -EINVAL if a member that has no meaning is not 0, or a value is out
+ * of range; -EPERM if more packets at once than NAPI_POLL_WEIGHT are asked for
+ * without CAP_NET_ADMIN.  Beyond epoll's: -ENOMEM without memory for them.
+ */
+static long spin_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *user = (void __user *)arg;
+
+	if (dep_request_is(cmd, DEVEPOLL_SPIN))
+		return spin_request(file, user, _IOC_SIZE(cmd));
+	if (!IS_ENABLED(CONFIG_NET_RX_BUSY_POLL))
+		return -ENOTTY;
+	switch (cmd) {
+	case EPIOCSPARAMS:
+		return busy_params_set(file->private_data, user);
+	case EPIOCGPARAMS:
+		return busy_params_get(file->private_data, user);
+	}
+	return -ENOTTY;
+}
+
+static fmode_t spin_mode(unsigned int cmd)
+{
+	if (cmd == EPIOCSPARAMS)
+		return FMODE_WRITE;
+	/* spin_set() checks for write access where it changes something. */
+	return cmd == EPIOCGPARAMS || dep_request_is(cmd, DEVEPOLL_SPIN) ?
+		       FMODE_READ : 0;
+}
+
+DEP_INTERFACE_TABLE(spin) = {
+	.name = "spin",
+	.features = DEVEPOLL_FEATURE_SPIN |
+		    (IS_ENABLED(CONFIG_NET_RX_BUSY_POLL) ?
+			     DEVEPOLL_FEATURE_BUSY_POLL : 0),
+	.mode = spin_mode,
+	.ioctl = spin_ioctl,
+	.free = spin_free,
+};
