@@ -64,7 +64,7 @@
  *     under it, so 4 to 7 nest in it.  siginfo.c and person.c have a lock
  *     each for their tables, under which nothing is taken; person.c's may be
  *     taken with any other lock held.
- *     person_queue.c has a mutex for the queues of all persons, taken with
+ *     onesig.c has a mutex for the queues of all persons, taken with
  *     nothing held.
  *  4. The wait-queue head of the watched file (spin lock, interrupts off),
  *     taken by remove_wait_queue under 3, and by the kernel before it calls
@@ -139,7 +139,7 @@
  * out of the table and frees it.  The lanes of a person hold sets, so they are
  * empty by then: a set has left all relays before it drops its reference.
  *
- * A signal set polls its files in the queue of its person (person_queue.h),
+ * A signal set polls its files in the queue of its person (onesig.c),
  * which lives from the first to the last signal set of the person.  The set's
  * own work is over, or cancelled, before the set lets go of the queue; and no
  * worker in it drops a last reference, or the queue would wait for itself.

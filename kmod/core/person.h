@@ -25,7 +25,7 @@ struct cred;
  *	the same person then
  * @signals: the siginfos that are not freed yet
  * @releases: the files that workers are releasing
- * @nr_signal_sets: lock of person_queue.c: how many use @works
+ * @nr_signal_sets: lock of onesig.c: how many use @works
  * @works: the same; const while there are such sets: where they poll files
  * @rcu: only to be freed in any context
  * @lanes: in the relay of each processor

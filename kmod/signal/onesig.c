@@ -12,6 +12,7 @@
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/percpu_counter.h>
 #include <linux/sched/clock.h>
@@ -35,10 +36,8 @@
 #include "epoll/write.h"
 #include "files/filekind.h"
 #include "set/ready.h"
-#include "signal/person_queue.h"
 #include "signal/siginfo.h"
 
-static_assert(sizeof(struct devepoll_signal) == 8);
 static_assert(offsetof(struct devepoll_signal, flags) == 4);
 static_assert(DEVEPOLL_SIGNAL == 0x40085013);
 
@@ -240,10 +239,53 @@ static bool signal_is_usable(int signo)
 				      rt_sigmask(SIGFPE) | rt_sigmask(SIGSYS)));
 }
 
+/* How many persons have a queue; the lock guards theirs, too. */
+static unsigned int queues_nr;
+static DEFINE_MUTEX(queues_lock);
+
+/*
+ * Takes a reference on the queue of a person, and makes it if there is none;
+ * the person stays until queue_put().  ->poll() may sleep for as long as the
+ * file's owner likes, so each person can only fill a queue of their own.
+ *
+ * -ENOSPC: too many persons have one, and the caller is not root;
+ * -ENOMEM: no memory.
+ */
+static int queue_get(struct dep_person *person)
+{
+	int err = 0;
+
+	mutex_lock(&queues_lock);
+	if (!person->works && queues_nr >= DEP_PERSON_QUEUES &&
+	    !dep_person_is_exempt()) {
+		err = -ENOSPC;
+	} else if (!person->works) {
+		person->works = alloc_workqueue("devepoll_ask", WQ_UNBOUND,
+						DEP_PERSON_WORKS);
+		err = person->works ? 0 : -ENOMEM;
+		queues_nr += !err;
+	}
+	person->nr_signal_sets += !err;
+	mutex_unlock(&queues_lock);
+	return err;
+}
+
+/* Drops it; nothing of the caller is queued there any more. */
+static void queue_put(struct dep_person *person)
+{
+	mutex_lock(&queues_lock);
+	if (!--person->nr_signal_sets) {
+		destroy_workqueue(person->works);
+		person->works = NULL;
+		queues_nr--;
+	}
+	mutex_unlock(&queues_lock);
+}
+
 static void onesig_destroy(struct dep_onesig *onesig)
 {
 	if (onesig->queued)
-		dep_person_queue_put(onesig->inst->person);
+		queue_put(onesig->inst->person);
 	if (onesig->to)
 		dep_recipient_put(onesig->to);
 	kfree(onesig);
@@ -261,7 +303,7 @@ static struct dep_onesig *onesig_new(struct dep_instance *inst,
 	onesig->inst = inst;
 	onesig->to = dep_recipient_get(args->signo, args->flags &
 				       DEVEPOLL_SIGNAL_THREAD);
-	err = onesig->to ? dep_person_queue_get(inst->person) : -ENOMEM;
+	err = onesig->to ? queue_get(inst->person) : -ENOMEM;
 	onesig->queued = !err;
 	if (err) {
 		onesig_destroy(onesig);

@@ -443,6 +443,12 @@ static bool siginfo_unqueue(struct dep_siginfo *info, struct task_struct *task,
 	return true;
 }
 
+static void siginfo_uncharge(struct dep_person *person)
+{
+	atomic_long_dec(&person->signals);
+	atomic_long_dec(&siginfo_alive);
+}
+
 /* Charges one more to the person and to all; false if that is too many. */
 static bool siginfo_charge(struct dep_person *person)
 {
@@ -454,8 +460,7 @@ static bool siginfo_charge(struct dep_person *person)
 	if (dep_person_may_take(own, used, most) ||
 	    (used < most && dep_person_is_exempt()))
 		return true;
-	atomic_long_dec(&person->signals);
-	atomic_long_dec(&siginfo_alive);
+	siginfo_uncharge(person);
 	return false;
 }
 
@@ -548,8 +553,7 @@ struct dep_siginfo *dep_siginfo_new(struct dep_recipient *to,
 		return ERR_PTR(-ENOSPC);
 	info = kmem_cache_zalloc(siginfo_cache, GFP_KERNEL);
 	if (!info) {
-		atomic_long_dec(&person->signals);
-		atomic_long_dec(&siginfo_alive);
+		siginfo_uncharge(person);
 		return ERR_PTR(-ENOMEM);
 	}
 	info->extra.charge = DEP_SIGNAL_CHARGE;
