@@ -228,32 +228,20 @@ static int device_flush(struct file *file, fl_owner_t files)
 	return 0;
 }
 
-/* The requests of the other interfaces. */
-static long device_ioctl_interface(struct file *file, unsigned int cmd,
-				   unsigned long arg)
-{
-	struct dep_interface *iface;
-	long ret = -ENOTTY;
-
-	dep_interface_for_each(iface) {
-		if (iface->ioctl)
-			ret = iface->ioctl(file, cmd, arg);
-		if (ret != -ENOTTY)
-			break;
-	}
-	return ret;
-}
-
 static noinline long device_ioctl_other(struct file *file, unsigned int cmd,
 					unsigned long arg)
 {
+	const struct dep_request *request;
 	long ret;
 
 	if (!dep_access_allows(file, cmd))
 		return -EBADF;
 	ret = dep_extended_ioctl(file, cmd, arg);
-	if (ret == -ENOTTY)
-		ret = device_ioctl_interface(file, cmd, arg);
+	if (ret == -ENOTTY) {
+		request = dep_interface_request(cmd);
+		if (request)
+			ret = request->make(file, cmd, (void __user *)arg);
+	}
 	if (DEP_HAS_OPENS && ret == -ENOTTY)
 		ret = dep_opens_ioctl(file, cmd, arg);
 	if (ret == -ENOTTY)

@@ -163,12 +163,8 @@ static int turn_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 	}
 }
 
-static_assert(sizeof(struct pollfd) == 8);
-static_assert(sizeof(struct evpoll) == 16);
 static_assert(offsetof(struct evpoll, ep_resoff) == 8);
-static_assert(sizeof(struct evpoll32) == 8);
 static_assert(offsetof(struct evpoll32, ep_resoff) == 4);
-static_assert(sizeof(struct evpoll_packed) == 12);
 static_assert(offsetof(struct evpoll_packed, ep_resoff) == 4);
 static_assert(EP_ALLOC == 0x80045001);
 static_assert(EP_POLL == 0xC0105002);
@@ -177,8 +173,10 @@ static_assert(EP_POLL_PACKED == 0xC00C5002);
 static_assert(EP_FREE == 0x5003);
 static_assert(EP_ISPOLLED == 0xC0085004);
 
-static long classic_alloc(struct dep_instance *inst, int nr)
+static long classic_alloc(struct file *file, unsigned int cmd, void __user *arg)
 {
+	struct dep_instance *inst = file->private_data;
+	int nr = (unsigned long)arg;
 	long err;
 
 	if (nr < 1 || nr > dep_max_fds)
@@ -193,8 +191,9 @@ static long classic_alloc(struct dep_instance *inst, int nr)
 	return err;
 }
 
-static long classic_free(struct dep_instance *inst)
+static long classic_free(struct file *file, unsigned int cmd, void __user *arg)
 {
+	struct dep_instance *inst = file->private_data;
 	long err;
 
 	if (mutex_lock_killable(&inst->mtx))
@@ -313,9 +312,10 @@ static __always_inline long classic_poll(struct dep_instance *inst,
 	return classic_wait(inst, turn, timeout_ms, resoff, size);
 }
 
-static noinline long classic_ispolled(struct dep_instance *inst,
-				      struct pollfd __user *arg)
+static long classic_ispolled(struct file *file, unsigned int cmd,
+			     void __user *arg)
 {
+	struct dep_instance *inst = file->private_data;
 	struct pollfd entry;
 	u16 events;
 	u64 data;
@@ -350,54 +350,33 @@ long dep_classic_poll(struct dep_instance *inst, unsigned long arg)
 	return CLASSIC_POLL(inst, evpoll, arg);
 }
 
-/* The other layouts. */
-static noinline long classic_poll_other(struct dep_instance *inst,
-					unsigned int cmd, unsigned long arg)
-{
-	if (cmd == EP_POLL32)
-		return CLASSIC_POLL(inst, evpoll32, arg);
-	return CLASSIC_POLL(inst, evpoll_packed, arg);
-}
-
-/* The size of a request tells the layout of its argument. */
-static long classic_ioctl(struct file *file, unsigned int cmd,
-			  unsigned long arg)
+/* The size of the request tells the layout; dep_classic_poll() has EP_POLL. */
+static long classic_poll_sized(struct file *file, unsigned int cmd,
+			       void __user *arg)
 {
 	struct dep_instance *inst = file->private_data;
 
 	switch (cmd) {
-	case EP_POLL:
-		return dep_classic_poll(inst, arg);
 	case EP_POLL32:
+		return CLASSIC_POLL(inst, evpoll32, arg);
 	case EP_POLL_PACKED:
-		return classic_poll_other(inst, cmd, arg);
-	case EP_ALLOC:
-		return classic_alloc(inst, arg);
-	case EP_FREE:
-		return classic_free(inst);
-	case EP_ISPOLLED:
-		return classic_ispolled(inst, (struct pollfd __user *)arg);
+		return CLASSIC_POLL(inst, evpoll_packed, arg);
 	}
 	return -ENOTTY;
 }
+
+static const struct dep_request classic_requests[] = {
+	{ EP_POLL, true, FMODE_READ, classic_poll_sized },
+	{ EP_ALLOC, false, FMODE_WRITE, classic_alloc },
+	{ EP_FREE, false, FMODE_WRITE, classic_free },
+	{ EP_ISPOLLED, false, FMODE_READ, classic_ispolled },
+	{ },
+};
 
 static ssize_t classic_write(struct file *file, const char __user *buf,
 			     size_t count, loff_t *pos)
 {
 	return dep_write_pollfds(file->private_data, buf, count);
-}
-
-static fmode_t classic_mode(unsigned int cmd)
-{
-	switch (cmd) {
-	case EP_ALLOC:
-	case EP_FREE:
-		return FMODE_WRITE;
-	case EP_ISPOLLED:
-		return FMODE_READ;
-	}
-	/* In one of its layouts. */
-	return dep_request_is(cmd, EP_POLL) ? FMODE_READ : 0;
 }
 
 /* At any offset that no other interface has. */
@@ -429,8 +408,7 @@ static const char *classic_describe(const struct dep_instance *inst)
 
 DEP_INTERFACE_TABLE(classic) = {
 	.name = "classic",
-	.mode = classic_mode,
-	.ioctl = classic_ioctl,
+	.requests = classic_requests,
 	.write = classic_write,
 	.mmap = classic_mmap,
 	.free = classic_free_pages,

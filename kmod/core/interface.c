@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/ioctl.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/printk.h>
@@ -20,6 +21,43 @@ DEP_INTERFACES
 struct dep_interface *dep_interfaces[] __ro_after_init = {
 	DEP_INTERFACES NULL
 };
+
+/**
+ * dep_request_find() - find a request in a table
+ * @requests: the table, or NULL
+ * @cmd: the number that a program passed
+ *
+ * Return: the request, or NULL if there is none with this number.
+ */
+const struct dep_request *dep_request_find(const struct dep_request *requests,
+					   unsigned int cmd)
+{
+	for (; requests && requests->make; requests++) {
+		if (!((requests->cmd ^ cmd) &
+		      ~(requests->sized ? IOCSIZE_MASK : 0)))
+			return requests;
+	}
+	return NULL;
+}
+
+/**
+ * dep_interface_request() - find a request on /dev/epoll
+ * @cmd: the number that a program passed
+ *
+ * Return: the request, or NULL if no interface has one with this number.
+ */
+const struct dep_request *dep_interface_request(unsigned int cmd)
+{
+	const struct dep_request *request;
+	struct dep_interface *iface;
+
+	dep_interface_for_each(iface) {
+		request = dep_request_find(iface->requests, cmd);
+		if (request)
+			return request;
+	}
+	return NULL;
+}
 
 /* Finds the one that a part of the parameter names. */
 static struct dep_interface __init *interface_find(const char *name,

@@ -35,6 +35,21 @@ struct dep_instance;
 struct io_uring_cmd;
 
 /**
+ * struct dep_request - a request of an interface
+ * @cmd: its number
+ * @sized: its argument may have another size in another program
+ * @mode: what the open must have for it: FMODE_READ, FMODE_WRITE, or 0
+ * @make: makes it, called with the number that the program passed; -ENOTTY if
+ *	the size of the argument is none of it
+ */
+struct dep_request {
+	unsigned int cmd;
+	bool sized;
+	fmode_t mode;
+	long (*make)(struct file *file, unsigned int cmd, void __user *arg);
+};
+
+/**
  * struct dep_interface - an interface that a build can leave out
  * @name: how Kbuild and the parameter call it
  * @features: its bits of DEVEPOLL_FEATURES
@@ -42,10 +57,8 @@ struct io_uring_cmd;
  * @init: called when the module is loaded, before a node exists; NULL if there
  *	is nothing to do.  Returns 0 or an error, and then the loading fails
  * @exit: undoes it, when no node exists any more; NULL if there is nothing
- * @mode: the mode of an open that a request of /dev/epoll needs; 0 if it is not
- *	one of this interface
- * @ioctl: makes a request of /dev/epoll; -ENOTTY if it is not one of this
- *	interface.  NULL if there is none
+ * @requests: its requests on /dev/epoll, up to one without @make; NULL if there
+ *	is none
  * @write: write(2) on /dev/epoll, or NULL; that of the last interface that has
  *	it is called
  * @uring_cmd: a command of an io_uring on /dev/epoll, or NULL
@@ -66,8 +79,7 @@ struct dep_interface {
 	bool refused;
 	int (*init)(void);
 	void (*exit)(void);
-	fmode_t (*mode)(unsigned int cmd);
-	long (*ioctl)(struct file *file, unsigned int cmd, unsigned long arg);
+	const struct dep_request *requests;
 	ssize_t (*write)(struct file *file, const char __user *buf,
 			 size_t count, loff_t *pos);
 	int (*uring_cmd)(struct io_uring_cmd *cmd, unsigned int flags);
@@ -96,6 +108,9 @@ extern struct dep_interface *dep_interfaces[];
 	for (struct dep_interface **_at = dep_interfaces;		\
 	     ((iface) = *_at); _at++)
 
+const struct dep_request *dep_request_find(const struct dep_request *requests,
+					   unsigned int cmd);
+const struct dep_request *dep_interface_request(unsigned int cmd);
 int __init dep_interface_choose(const char *names);
 int __init dep_interface_init(void);
 void dep_interface_exit(void);

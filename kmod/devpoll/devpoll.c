@@ -9,6 +9,7 @@
  * the writes so far, and asks for the larger set of events, which is that of
  * Solaris.
  */
+#include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/pagemap.h>
@@ -197,14 +198,14 @@ static ssize_t devpoll_write(struct file *file, const char __user *buf,
 	return done ? done : err;
 }
 
-static_assert(sizeof(struct dvpoll) == 16);
 static_assert(offsetof(struct dvpoll, dp_nfds) == 8);
 static_assert(offsetof(struct dvpoll, dp_timeout) == 12);
-static_assert(sizeof(struct dvpoll32) == 12);
 static_assert(sizeof(struct dvpoll_solaris) == 32);
 static_assert(offsetof(struct dvpoll_solaris, dp_timeout) == 16);
 static_assert(offsetof(struct dvpoll_solaris, dp_setp) == 24);
 static_assert(sizeof(struct dvpoll_solaris32) == 16);
+static_assert(offsetof(struct dvpoll_solaris32, dp_setp) ==
+	      sizeof(struct dvpoll32));
 static_assert(DP_ALLOC == 0x80045001);
 static_assert(DP_POLL == 0xC0105002);
 static_assert(DP_POLL32 == 0xC00C5002);
@@ -225,9 +226,10 @@ struct devpoll_wait {
 	u64 setp;
 };
 
-static long devpoll_alloc(struct dep_instance *inst, int nr)
+static long devpoll_alloc(struct file *file, unsigned int cmd, void __user *arg)
 {
-	int err;
+	struct dep_instance *inst = file->private_data;
+	int err, nr = (unsigned long)arg;
 
 	if (nr < 1 || nr > dep_max_fds)
 		return -EINVAL;
@@ -241,8 +243,10 @@ static long devpoll_alloc(struct dep_instance *inst, int nr)
 	return err;
 }
 
-static long devpoll_free(struct dep_instance *inst)
+static long devpoll_free(struct file *file, unsigned int cmd, void __user *arg)
 {
+	struct dep_instance *inst = file->private_data;
+
 	if (devpoll_is_of_other(inst, DEP_DEVPOLL_LINUX))
 		return -EBUSY;
 	/* A set without a face has no buffer, and the error chooses no face. */
@@ -261,9 +265,12 @@ static bool devpoll_can_write(const struct dep_instance *inst,
 	       !fault_in_safe_writeable(results, size);
 }
 
-static long devpoll_ispolled(struct dep_instance *inst,
-			     struct pollfd __user *arg, enum dep_devpoll face)
+static long devpoll_ispolled(struct file *file, unsigned int cmd,
+			     void __user *arg)
 {
+	enum dep_devpoll face = cmd == DP_ISPOLLED ? DEP_DEVPOLL_LINUX :
+						     DEP_DEVPOLL_SOLARIS;
+	struct dep_instance *inst = file->private_data;
 	struct pollfd entry;
 	u16 events;
 	u64 data;
@@ -337,114 +344,98 @@ static long devpoll_poll(struct dep_instance *inst,
 	return ret;
 }
 
-static long linux_poll(struct dep_instance *inst, const void __user *arg)
+/* The layout of 32-bit programs is that of both faces, up to the mask. */
+static int devpoll_read32(struct devpoll_wait *wait, const void __user *arg,
+			  size_t size)
 {
-	struct dvpoll dvp;
-
-	if (copy_from_user(&dvp, arg, sizeof(dvp)))
-		return -EFAULT;
-	return devpoll_poll(inst, &(struct devpoll_wait) {
-		.fds = (uintptr_t)dvp.dp_fds,
-		.nfds = dvp.dp_nfds,
-		.timeout_ms = dvp.dp_timeout,
-	}, DEP_DEVPOLL_LINUX);
-}
-
-static long linux_poll32(struct dep_instance *inst, const void __user *arg)
-{
-	struct dvpoll32 dvp;
-
-	if (copy_from_user(&dvp, arg, sizeof(dvp)))
-		return -EFAULT;
-	return devpoll_poll(inst, &(struct devpoll_wait) {
-		.fds = dvp.dp_fds,
-		.nfds = dvp.dp_nfds,
-		.timeout_ms = dvp.dp_timeout,
-	}, DEP_DEVPOLL_LINUX);
-}
-
-/* Programs that don't use a signal mask may not have set dp_setp. */
-static long solaris_poll(struct dep_instance *inst, const void __user *arg,
-			 bool masked)
-{
-	size_t size = masked ? sizeof(struct dvpoll_solaris) :
-			       offsetof(struct dvpoll_solaris, dp_setp);
-	struct dvpoll_solaris dvp = {};
-
-	if (copy_from_user(&dvp, arg, size))
-		return -EFAULT;
-	return devpoll_poll(inst, &(struct devpoll_wait) {
-		.fds = dvp.dp_fds,
-		.nfds = dvp.dp_nfds,
-		.timeout_ms = dvp.dp_timeout,
-		.setp = dvp.dp_setp,
-	}, DEP_DEVPOLL_SOLARIS);
-}
-
-static long solaris_poll32(struct dep_instance *inst, const void __user *arg,
-			   bool masked)
-{
-	size_t size = masked ? sizeof(struct dvpoll_solaris32) :
-			       offsetof(struct dvpoll_solaris32, dp_setp);
 	struct dvpoll_solaris32 dvp = {};
 
 	if (copy_from_user(&dvp, arg, size))
 		return -EFAULT;
-	return devpoll_poll(inst, &(struct devpoll_wait) {
+	*wait = (struct devpoll_wait) {
 		.fds = dvp.dp_fds,
 		.nfds = (s32)dvp.dp_nfds,
 		.timeout_ms = dvp.dp_timeout,
 		.setp = dvp.dp_setp,
-	}, DEP_DEVPOLL_SOLARIS);
+	};
+	return 0;
+}
+
+/* The size of the request tells the layout of its argument. */
+static long linux_poll(struct file *file, unsigned int cmd, void __user *arg)
+{
+	struct devpoll_wait wait;
+	struct dvpoll dvp;
+
+	switch (cmd) {
+	case DP_POLL:
+		if (copy_from_user(&dvp, arg, sizeof(dvp)))
+			return -EFAULT;
+		wait = (struct devpoll_wait) {
+			.fds = (uintptr_t)dvp.dp_fds,
+			.nfds = dvp.dp_nfds,
+			.timeout_ms = dvp.dp_timeout,
+		};
+		break;
+	case DP_POLL32:
+		if (devpoll_read32(&wait, arg, sizeof(struct dvpoll32)))
+			return -EFAULT;
+		break;
+	default:
+		return -ENOTTY;
+	}
+	return devpoll_poll(file->private_data, &wait, DEP_DEVPOLL_LINUX);
+}
+
+/* Programs that don't use a signal mask may not have set dp_setp. */
+static long solaris_poll(struct file *file, unsigned int cmd, void __user *arg)
+{
+	bool masked = cmd == DP_SOLARIS_PPOLL;
+	struct dvpoll_solaris dvp = {};
+	struct devpoll_wait wait;
+
+	if (in_compat_syscall()) {
+		if (devpoll_read32(&wait, arg,
+				   masked ? sizeof(struct dvpoll_solaris32) :
+					    sizeof(struct dvpoll32)))
+			return -EFAULT;
+	} else {
+		if (copy_from_user(&dvp, arg, masked ? sizeof(dvp) :
+				   offsetof(struct dvpoll_solaris, dp_setp)))
+			return -EFAULT;
+		wait = (struct devpoll_wait) {
+			.fds = dvp.dp_fds,
+			.nfds = dvp.dp_nfds,
+			.timeout_ms = dvp.dp_timeout,
+			.setp = dvp.dp_setp,
+		};
+	}
+	return devpoll_poll(file->private_data, &wait, DEP_DEVPOLL_SOLARIS);
 }
 
 /* The requests of the Solaris face all wait or query. */
-static fmode_t devpoll_mode(unsigned int cmd)
-{
-	switch (cmd) {
-	case DP_ALLOC:
-	case DP_FREE:
-		return FMODE_WRITE;
-	case DP_ISPOLLED:
-	case DP_SOLARIS_POLL:
-	case DP_SOLARIS_PPOLL:
-	case DP_SOLARIS_ISPOLLED:
-		return FMODE_READ;
-	}
-	/* In one of its layouts. */
-	return (cmd ^ DP_POLL) & ~IOCSIZE_MASK ? 0 : FMODE_READ;
-}
+static const struct dep_request devpoll_requests[] = {
+	{ DP_POLL, true, FMODE_READ, linux_poll },
+	{ DP_ALLOC, false, FMODE_WRITE, devpoll_alloc },
+	{ DP_FREE, false, FMODE_WRITE, devpoll_free },
+	{ DP_ISPOLLED, false, FMODE_READ, devpoll_ispolled },
+	{ DP_SOLARIS_POLL, false, FMODE_READ, solaris_poll },
+	{ DP_SOLARIS_PPOLL, false, FMODE_READ, solaris_poll },
+	{ DP_SOLARIS_ISPOLLED, false, FMODE_READ, devpoll_ispolled },
+	{ },
+};
 
-/* @arg is zero-extended; @compat if the caller is a 32-bit program. */
-static long devpoll_request(struct file *file, unsigned int cmd,
-			    unsigned long arg, bool compat)
+static long devpoll_ioctl(struct file *file, unsigned int cmd,
+			  unsigned long arg)
 {
-	struct dep_instance *inst = file->private_data;
-	void __user *user = (void __user *)arg;
+	const struct dep_request *request = dep_request_find(devpoll_requests,
+							     cmd);
 
-	if (!dep_access_has(file, devpoll_mode(cmd)))
+	if (!request)
+		return -ENOTTY;
+	if (!dep_access_has(file, request->mode))
 		return -EBADF;
-	switch (cmd) {
-	case DP_POLL:
-		return linux_poll(inst, user);
-	case DP_POLL32:
-		return linux_poll32(inst, user);
-	case DP_ALLOC:
-		return devpoll_alloc(inst, arg);
-	case DP_FREE:
-		return devpoll_free(inst);
-	case DP_ISPOLLED:
-		return devpoll_ispolled(inst, user, DEP_DEVPOLL_LINUX);
-	case DP_SOLARIS_ISPOLLED:
-		return devpoll_ispolled(inst, user, DEP_DEVPOLL_SOLARIS);
-	case DP_SOLARIS_POLL:
-	case DP_SOLARIS_PPOLL:
-		if (compat)
-			return solaris_poll32(inst, user,
-					      cmd == DP_SOLARIS_PPOLL);
-		return solaris_poll(inst, user, cmd == DP_SOLARIS_PPOLL);
-	}
-	return -ENOTTY;
+	return request->make(file, cmd, (void __user *)arg);
 }
 
 static int devpoll_open(struct inode *inode, struct file *file)
@@ -467,18 +458,6 @@ static int devpoll_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static long devpoll_ioctl(struct file *file, unsigned int cmd,
-			  unsigned long arg)
-{
-	return devpoll_request(file, cmd, arg, false);
-}
-
-static long devpoll_compat_ioctl(struct file *file, unsigned int cmd,
-				 unsigned long arg)
-{
-	return devpoll_request(file, cmd, arg, true);
-}
-
 static int devpoll_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	return dep_slots_map(file->private_data, vma);
@@ -490,7 +469,7 @@ static const struct file_operations devpoll_fops = {
 	.write = devpoll_write,
 	.mmap = devpoll_mmap,
 	.unlocked_ioctl = devpoll_ioctl,
-	.compat_ioctl = devpoll_compat_ioctl,
+	.compat_ioctl = devpoll_ioctl,
 };
 
 static const struct miscdevice devpoll_node = {

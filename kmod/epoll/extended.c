@@ -44,8 +44,6 @@ static long extended_ctl(struct dep_instance *inst, void __user *arg,
 	struct devepoll_ctl ctl;
 	long err;
 
-	if (size < sizeof(ctl))
-		return -ENOTTY;
 	err = dep_words_from_user((u64 *)&ctl, sizeof(ctl), arg, size);
 	if (err)
 		return err;
@@ -177,8 +175,6 @@ int dep_extended_prepare(struct file *file, unsigned int cmd,
 	int ret;
 
 	call->user = (void __user *)arg;
-	if (_IOC_SIZE(cmd) < sizeof(*args))
-		return -ENOTTY;
 	ret = dep_words_from_user((u64 *)args, sizeof(*args), call->user,
 				  _IOC_SIZE(cmd));
 	if (!ret)

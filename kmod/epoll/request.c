@@ -32,22 +32,11 @@ static fmode_t request_mode_sized(unsigned int cmd)
 	return 0;
 }
 
-/* Those of other interfaces. */
-static fmode_t request_mode_other(unsigned int cmd)
-{
-	struct dep_interface *iface;
-	fmode_t mode = 0;
-
-	dep_interface_for_each(iface) {
-		if (iface->mode)
-			mode |= iface->mode(cmd);
-	}
-	return mode;
-}
-
 /* The mode that a request needs; 0 if there is no such request. */
 static fmode_t request_mode(unsigned int cmd)
 {
+	const struct dep_request *request;
+
 	switch (cmd) {
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
@@ -60,7 +49,9 @@ static fmode_t request_mode(unsigned int cmd)
 	case DEVEPOLL_STEP_BACK:
 		return FMODE_READ;
 	}
-	return request_mode_sized(cmd) ?: request_mode_other(cmd);
+	/* Or one of another interface. */
+	request = dep_interface_request(cmd);
+	return request ? request->mode : request_mode_sized(cmd);
 }
 
 /**

@@ -41,6 +41,7 @@ static inline bool dep_request_is(unsigned int cmd, unsigned int request)
  * are faster than a copy.
  *
  * Return: 0;
+ * -ENOTTY: the program's is too small for what we need;
  * -E2BIG: the program sets fields that this kernel does not know;
  * -EFAULT: it can't be read.
  */
@@ -52,7 +53,9 @@ static __always_inline int dep_words_from_user(u64 *to, size_t size,
 	size_t i;
 
 	if (unlikely(size != from_size))
-		return copy_struct_from_user(to, size, from, from_size);
+		return from_size < size ?
+		       -ENOTTY :
+		       copy_struct_from_user(to, size, from, from_size);
 	might_fault();
 	if (!user_read_access_begin(from, size))
 		return -EFAULT;

@@ -168,13 +168,9 @@ static int wait_for_ring(struct dep_waiting *waiting, struct dep_instance *inst)
 	return verdict == RING_SIGNAL ? -EINTR : 0;
 }
 
-static_assert(sizeof(struct devepoll_ring) == 16);
 static_assert(offsetof(struct devepoll_ring, flags) == 8);
-static_assert(sizeof(struct devepoll_ring_wait_args) == 32);
 static_assert(offsetof(struct devepoll_ring_wait_args, min_events) == 24);
-static_assert(sizeof(struct devepoll_ring_info) == 32);
 static_assert(offsetof(struct devepoll_ring_info, page_size) == 16);
-static_assert(sizeof(struct devepoll_ring_reclaim) == 24);
 static_assert(offsetof(struct devepoll_ring_reclaim, set) == 16);
 static_assert(sizeof(struct devepoll_ring_page) == 256);
 static_assert(offsetof(struct devepoll_ring_page, ask) == 64);
@@ -183,14 +179,14 @@ static_assert(DEVEPOLL_RING_WAIT == 0x40205017);
 static_assert(DEVEPOLL_RING_INFO == 0x80205018);
 static_assert(DEVEPOLL_RING_RECLAIM == 0xC0185019);
 
-static long ring_make(struct dep_instance *inst, void __user *arg, size_t size)
+static long ring_make(struct file *file, unsigned int cmd, void __user *arg)
 {
+	struct dep_instance *inst = file->private_data;
 	struct devepoll_ring ring;
 	long err;
 
-	if (size < sizeof(ring))
-		return -ENOTTY;
-	err = dep_words_from_user((u64 *)&ring, sizeof(ring), arg, size);
+	err = dep_words_from_user((u64 *)&ring, sizeof(ring), arg,
+				  _IOC_SIZE(cmd));
 	if (err)
 		return err;
 	if (!ring.consumers || ring.consumers == U32_MAX || !ring.slots ||
@@ -328,21 +324,20 @@ long dep_ring_wait(struct dep_instance *inst, unsigned long arg)
 			 sizeof(struct devepoll_ring_wait_args), false);
 }
 
-static noinline long ring_wait_sized(struct file *file, void __user *arg,
-				     size_t size)
+static long ring_wait_sized(struct file *file, unsigned int cmd,
+			    void __user *arg)
 {
-	if (size < sizeof(struct devepoll_ring_wait_args))
-		return -ENOTTY;
-	return ring_wait(file->private_data, arg, size,
+	return ring_wait(file->private_data, arg, _IOC_SIZE(cmd),
 			 !(file->f_mode & FMODE_WRITE));
 }
 
-static long ring_info(struct dep_instance *inst, void __user *arg, size_t size)
+static long ring_info(struct file *file, unsigned int cmd, void __user *arg)
 {
+	struct dep_instance *inst = file->private_data;
 	const struct dep_ring *ring = dep_instance_ring(inst);
 	struct devepoll_ring_info info;
 
-	if (!size)
+	if (!_IOC_SIZE(cmd))
 		return -ENOTTY;
 	if (!ring)
 		return -EINVAL;
@@ -354,7 +349,8 @@ static long ring_info(struct dep_instance *inst, void __user *arg, size_t size)
 		.page_size = PAGE_SIZE,
 		.slots_size = ring->slot_pages * PAGE_SIZE,
 	};
-	return copy_struct_to_user(arg, size, &info, sizeof(info), NULL);
+	return copy_struct_to_user(arg, _IOC_SIZE(cmd), &info, sizeof(info),
+				   NULL);
 }
 
 /* Marks the sets that are owned, as the program says. */
@@ -414,17 +410,16 @@ static int reclaim_find(struct dep_instance *inst,
 	return ret;
 }
 
-static long ring_reclaim(struct dep_instance *inst, void __user *arg,
-			 size_t size)
+static long ring_reclaim(struct file *file, unsigned int cmd, void __user *arg)
 {
+	struct dep_instance *inst = file->private_data;
 	const struct dep_ring *ring = dep_instance_ring(inst);
 	struct devepoll_ring_reclaim __user *user = arg;
 	struct devepoll_ring_reclaim args;
 	long ret;
 
-	if (size < sizeof(args))
-		return -ENOTTY;
-	ret = dep_words_from_user((u64 *)&args, sizeof(args), arg, size);
+	ret = dep_words_from_user((u64 *)&args, sizeof(args), arg,
+				  _IOC_SIZE(cmd));
 	if (ret)
 		return ret;
 	if (!ring || args.flags || args.set || args.reserved ||
@@ -434,29 +429,13 @@ static long ring_reclaim(struct dep_instance *inst, void __user *arg,
 	return ret < 0 ? ret : put_user((u32)ret, &user->set);
 }
 
-static long ring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	struct dep_instance *inst = file->private_data;
-	void __user *user = (void __user *)arg;
-
-	if (dep_request_is(cmd, DEVEPOLL_RING_WAIT))
-		return ring_wait_sized(file, user, _IOC_SIZE(cmd));
-	if (dep_request_is(cmd, DEVEPOLL_RING))
-		return ring_make(inst, user, _IOC_SIZE(cmd));
-	if (dep_request_is(cmd, DEVEPOLL_RING_INFO))
-		return ring_info(inst, user, _IOC_SIZE(cmd));
-	if (dep_request_is(cmd, DEVEPOLL_RING_RECLAIM))
-		return ring_reclaim(inst, user, _IOC_SIZE(cmd));
-	return -ENOTTY;
-}
-
-static fmode_t ring_mode(unsigned int cmd)
-{
-	if (dep_request_is(cmd, DEVEPOLL_RING_WAIT))
-		return FMODE_READ;
-	return dep_request_is(cmd, DEVEPOLL_RING) ||
-	       dep_request_is(cmd, DEVEPOLL_RING_RECLAIM) ? FMODE_WRITE : 0;
-}
+static const struct dep_request ring_requests[] = {
+	{ DEVEPOLL_RING_WAIT, true, FMODE_READ, ring_wait_sized },
+	{ DEVEPOLL_RING, true, FMODE_WRITE, ring_make },
+	{ DEVEPOLL_RING_INFO, true, 0, ring_info },
+	{ DEVEPOLL_RING_RECLAIM, true, FMODE_WRITE, ring_reclaim },
+	{ },
+};
 
 static int ring_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -477,8 +456,7 @@ static const char *ring_describe(const struct dep_instance *inst)
 DEP_INTERFACE_TABLE(ring) = {
 	.name = "ring",
 	.features = DEVEPOLL_FEATURE_RING,
-	.mode = ring_mode,
-	.ioctl = ring_ioctl,
+	.requests = ring_requests,
 	.mmap = ring_mmap,
 	.free = dep_ring_free,
 	.describe = ring_describe,

@@ -338,19 +338,15 @@ static int onesig_begin(struct dep_instance *inst, struct dep_onesig *onesig)
 	return 0;
 }
 
-static long onesig_ioctl(struct file *file, unsigned int cmd,
-			 unsigned long arg)
+static long onesig_make(struct file *file, unsigned int cmd, void __user *arg)
 {
 	struct dep_instance *inst = file->private_data;
-	size_t size = _IOC_SIZE(cmd);
 	struct devepoll_signal args;
 	struct dep_onesig *onesig;
 	int err;
 
-	if (!dep_request_is(cmd, DEVEPOLL_SIGNAL) || size < sizeof(args))
-		return -ENOTTY;
-	err = copy_struct_from_user(&args, sizeof(args), (void __user *)arg,
-				    size);
+	err = dep_words_from_user((u64 *)&args, sizeof(args), arg,
+				  _IOC_SIZE(cmd));
 	if (err)
 		return err;
 	if (args.flags & ~DEVEPOLL_SIGNAL_THREAD ||
@@ -392,10 +388,10 @@ static void onesig_stop(struct dep_instance *inst)
 	onesig_destroy(onesig);
 }
 
-static fmode_t onesig_mode(unsigned int cmd)
-{
-	return dep_request_is(cmd, DEVEPOLL_SIGNAL) ? FMODE_WRITE : 0;
-}
+static const struct dep_request onesig_requests[] = {
+	{ DEVEPOLL_SIGNAL, true, FMODE_WRITE, onesig_make },
+	{ },
+};
 
 /* The interface of 2001 has the same, and for its own sets, too. */
 static ssize_t onesig_write(struct file *file, const char __user *buf,
@@ -417,8 +413,7 @@ DEP_INTERFACE_TABLE(signal) = {
 	.features = DEVEPOLL_FEATURE_SIGNAL,
 	.init = dep_siginfo_cache_init,
 	.exit = dep_siginfo_cache_exit,
-	.mode = onesig_mode,
-	.ioctl = onesig_ioctl,
+	.requests = onesig_requests,
 	.write = onesig_write,
 	.stop = onesig_stop,
 	.describe = onesig_describe,

@@ -161,12 +161,23 @@ static void spin_free(struct dep_instance *inst)
 static_assert(EPIOCSPARAMS == 0x40088A01);
 static_assert(EPIOCGPARAMS == 0x80088A02);
 
-static long busy_params_set(struct dep_instance *inst, const void __user *arg)
+/*
+ * The parameters of busy polling have the numbers, the struct and the errors of
+ * epoll's files since Linux 6.9: -EFAULT if the argument can't be read or
+ * written; -EINVAL if a member that has no meaning is not 0, or a value is out
+ * of range; -EPERM if more packets at once than NAPI_POLL_WEIGHT are asked for
+ * without CAP_NET_ADMIN.  Beyond epoll's: -ENOMEM without memory for them.
+ */
+static long busy_params_set(struct file *file, unsigned int cmd,
+			    void __user *arg)
 {
+	struct dep_instance *inst = file->private_data;
 	struct epoll_params params;
 	struct dep_spin *spin;
 	bool zero;
 
+	if (!IS_ENABLED(CONFIG_NET_RX_BUSY_POLL))
+		return -ENOTTY;
 	if (copy_from_user(&params, arg, sizeof(params)))
 		return -EFAULT;
 	if (params.__pad || params.busy_poll_usecs > S32_MAX ||
@@ -186,15 +197,18 @@ static long busy_params_set(struct dep_instance *inst, const void __user *arg)
 	return 0;
 }
 
-static long busy_params_get(const struct dep_instance *inst, void __user *arg)
+static long busy_params_get(struct file *file, unsigned int cmd,
+			    void __user *arg)
 {
-	const struct dep_spin *spin = spin_of(inst) ?: &spin_none;
+	const struct dep_spin *spin = spin_of(file->private_data) ?: &spin_none;
 	const struct epoll_params params = {
 		.busy_poll_usecs = READ_ONCE(spin->busy.usecs),
 		.busy_poll_budget = READ_ONCE(spin->busy.budget),
 		.prefer_busy_poll = READ_ONCE(spin->busy.prefer),
 	};
 
+	if (!IS_ENABLED(CONFIG_NET_RX_BUSY_POLL))
+		return -ENOTTY;
 	return copy_to_user(arg, &params, sizeof(params)) ? -EFAULT : 0;
 }
 
@@ -222,15 +236,14 @@ static int spin_set(struct file *file, s32 usecs)
  * DEVEPOLL_SPIN: for how long a wait looks for an event before it sleeps, and
  * what that has brought.
  */
-static long spin_request(struct file *file, void __user *user, size_t size)
+static long spin_request(struct file *file, unsigned int cmd, void __user *arg)
 {
 	const struct dep_spin *spin;
 	struct devepoll_spin args;
 	int err;
 
-	if (size < sizeof(args))
-		return -ENOTTY;
-	err = dep_words_from_user((u64 *)&args, sizeof(args), user, size);
+	err = dep_words_from_user((u64 *)&args, sizeof(args), arg,
+				  _IOC_SIZE(cmd));
 	if (err)
 		return err;
 	if (args.reserved)
@@ -245,48 +258,23 @@ static long spin_request(struct file *file, void __user *user, size_t size)
 		.hits = READ_ONCE(spin->hits),
 		.ns = READ_ONCE(spin->ns),
 	};
-	return copy_struct_to_user(user, size, &args, sizeof(args), NULL);
+	return copy_struct_to_user(arg, _IOC_SIZE(cmd), &args, sizeof(args),
+				   NULL);
 }
 
-/*
- * The parameters of busy polling have the numbers, the struct and the errors of
- * epoll's files since Linux 6.9: -EFAULT if the argument can't be read or
- * written; -EINVAL if a member that has no meaning is not 0, or a value is out
- * of range; -EPERM if more packets at once than NAPI_POLL_WEIGHT are asked for
- * without CAP_NET_ADMIN.  Beyond epoll's: -ENOMEM without memory for them.
- */
-static long spin_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	void __user *user = (void __user *)arg;
-
-	if (dep_request_is(cmd, DEVEPOLL_SPIN))
-		return spin_request(file, user, _IOC_SIZE(cmd));
-	if (!IS_ENABLED(CONFIG_NET_RX_BUSY_POLL))
-		return -ENOTTY;
-	switch (cmd) {
-	case EPIOCSPARAMS:
-		return busy_params_set(file->private_data, user);
-	case EPIOCGPARAMS:
-		return busy_params_get(file->private_data, user);
-	}
-	return -ENOTTY;
-}
-
-static fmode_t spin_mode(unsigned int cmd)
-{
-	if (cmd == EPIOCSPARAMS)
-		return FMODE_WRITE;
+static const struct dep_request spin_requests[] = {
 	/* spin_set() checks for write access where it changes something. */
-	return cmd == EPIOCGPARAMS || dep_request_is(cmd, DEVEPOLL_SPIN) ?
-		       FMODE_READ : 0;
-}
+	{ DEVEPOLL_SPIN, true, FMODE_READ, spin_request },
+	{ EPIOCSPARAMS, false, FMODE_WRITE, busy_params_set },
+	{ EPIOCGPARAMS, false, FMODE_READ, busy_params_get },
+	{ },
+};
 
 DEP_INTERFACE_TABLE(spin) = {
 	.name = "spin",
 	.features = DEVEPOLL_FEATURE_SPIN |
 		    (IS_ENABLED(CONFIG_NET_RX_BUSY_POLL) ?
 			     DEVEPOLL_FEATURE_BUSY_POLL : 0),
-	.mode = spin_mode,
-	.ioctl = spin_ioctl,
+	.requests = spin_requests,
 	.free = spin_free,
 };

@@ -32,7 +32,6 @@
 #include "uring/compat.h"
 #include "uring/uring.h"
 
-static_assert(sizeof(struct devepoll_cancel) == 16);
 static_assert(offsetof(struct devepoll_cancel, flags) == 8);
 static_assert(DEVEPOLL_CANCEL == 0x4010501D);
 
@@ -155,20 +154,16 @@ static long cookie_cancel(struct dep_instance *inst, u64 value)
 }
 
 /*
- * DEVEPOLL_CANCEL, by ioctl(2) or as a command; -ENOTTY if it is not that.  The
- * size of @cmd is that of the argument as the program knows it.
+ * DEVEPOLL_CANCEL, by ioctl(2) or as a command.  The size of @cmd is that of
+ * the argument as the program knows it.
  */
-static long uring_cancel_ioctl(struct dep_instance *inst, unsigned int cmd,
-			       unsigned long arg)
+static long uring_cancel(struct file *file, unsigned int cmd, void __user *arg)
 {
-	const void __user *from = (const void __user *)arg;
+	struct dep_instance *inst = file->private_data;
 	struct devepoll_cancel cancel;
 	int err;
 
-	if (!dep_request_is(cmd, DEVEPOLL_CANCEL) ||
-	    _IOC_SIZE(cmd) < sizeof(cancel))
-		return -ENOTTY;
-	err = dep_words_from_user((u64 *)&cancel, sizeof(cancel), from,
+	err = dep_words_from_user((u64 *)&cancel, sizeof(cancel), arg,
 				  _IOC_SIZE(cmd));
 	if (err)
 		return err;
@@ -299,22 +294,17 @@ static int uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)
 	else if (dep_request_is(cmd->cmd_op, DEVEPOLL_CTL))
 		ret = uring_ctl(inst, cmd, flags);
 	else if (dep_request_is(cmd->cmd_op, DEVEPOLL_CANCEL))
-		ret = uring_cancel_ioctl(inst, cmd->cmd_op,
-					 dep_uring_arg(cmd));
+		ret = uring_cancel(cmd->file, cmd->cmd_op,
+				   (void __user *)dep_uring_arg(cmd));
 	else
 		ret = dep_uring_wait(inst, cmd, flags);
 	return uring_result(cmd, ret, flags);
 }
 
-static fmode_t uring_mode(unsigned int cmd)
-{
-	return dep_request_is(cmd, DEVEPOLL_CANCEL) ? FMODE_READ : 0;
-}
-
-static long uring_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	return uring_cancel_ioctl(file->private_data, cmd, arg);
-}
+static const struct dep_request uring_requests[] = {
+	{ DEVEPOLL_CANCEL, true, FMODE_READ, uring_cancel },
+	{ },
+};
 
 DEP_INTERFACE_TABLE(uring) = {
 	.name = "uring",
@@ -322,7 +312,6 @@ DEP_INTERFACE_TABLE(uring) = {
 		    (DEP_URING_CAN_CANCEL ? DEVEPOLL_FEATURE_URING_WAIT : 0) |
 		    (DEP_URING_CAN_SHOOT ? DEVEPOLL_FEATURE_URING_MULTISHOT :
 					   0),
-	.mode = uring_mode,
-	.ioctl = uring_ioctl,
+	.requests = uring_requests,
 	.uring_cmd = uring_cmd,
 };

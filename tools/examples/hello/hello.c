@@ -13,23 +13,20 @@
 
 #define HELLO_COUNT	_IO(EP_IOC_MAGIC, 0x7f)
 
-/* Whoever may wait may ask. */
-static fmode_t hello_mode(unsigned int cmd)
-{
-	return cmd == HELLO_COUNT ? FMODE_READ : 0;
-}
-
-static long hello_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+static long hello_count(struct file *file, unsigned int cmd, void __user *arg)
 {
 	const struct dep_instance *inst = file->private_data;
 
-	if (cmd != HELLO_COUNT)
-		return -ENOTTY;
 	return arg ? -EINVAL : dep_instance_nr_items(inst);
 }
 
+/* Whoever may wait may ask. */
+static const struct dep_request hello_requests[] = {
+	{ HELLO_COUNT, false, FMODE_READ, hello_count },
+	{ },
+};
+
 DEP_INTERFACE_TABLE(hello) = {
 	.name = "hello",
-	.mode = hello_mode,
-	.ioctl = hello_ioctl,
+	.requests = hello_requests,
 };
