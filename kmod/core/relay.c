@@ -4,7 +4,6 @@
  * in one relay at most.  service.c serves them.  Read the banner of instance.h
  * first.
  */
-
 #include "core/relay.h"
 
 DEFINE_PER_CPU(struct dep_relay, dep_relays);

@@ -3,7 +3,6 @@
  * The word of a ring: what the program has done to it, and the flag in it.
  * Read the banner of ring/ring.c first.
  */
-
 #include "core/holds.h"
 #include "core/readers.h"
 #include "core/ring_word.h"

@@ -3,7 +3,6 @@
  * Waiters: which tasks and commands sleep for events of an instance, and which
  * of them is woken.  Read the banner of instance.h first.
  */
-
 #include "core/relay.h"
 #include "core/waiter.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Wake-ups: from a wait queue of a watched file to the sets that watch it. */
-
 #include "core/compat.h"
 #include "core/host.h"
 #include "core/realtime.h"

@@ -163,7 +163,7 @@ inline share(x)
 	}
 }
 
-/* wait_disarm(); a spin lock is an RCU reader, too. */
+/* wait_lock_head(); a spin lock is an RCU reader, too. */
 inline disarm(x)
 {
 #if FAULT != 9
