@@ -216,7 +216,7 @@ static int device_release(struct inode *inode, struct file *file)
 			iface->free(inst);
 	}
 	if (DEP_HAS_MAPPED || DEP_HAS_DEVPOLL)
-		dep_area_free(&inst->area, inst->user, 0);
+		dep_area_free(inst);
 	dep_instance_free(inst);
 	return 0;
 }

@@ -13,12 +13,15 @@
  * Growing
  * =======
  *
- * All slots move to new pages.  They move a page of EP_PAGE_SIZE of each page
- * set at a time, each under L, so that interrupts are never off for long.
- * Meanwhile another sink writes what it writes to both places, also under L.
- * So what has moved stays equal, whatever is posted, forgotten or taken between
- * two pages; and when all has moved, the two are equal.  Nobody can map either
- * of them before the new ones are installed, since P is held.
+ * Where each page set begins with a page of the kernel, larger page sets consist
+ * of the pages that are there and of new ones.  Otherwise, set 1 begins at
+ * another place of a page than before, so all slots move to new pages.  They
+ * move a page of EP_PAGE_SIZE at a time, each under L, so that interrupts are
+ * never off for long.  Meanwhile another sink writes what it writes to both
+ * places, also under L.  So what has moved stays equal, whatever is posted,
+ * forgotten or taken between two pages; and when all has moved, the two are
+ * equal.  Nobody can map either of them before the new ones are installed, since
+ * P is held.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -36,10 +39,24 @@
 static_assert(sizeof(struct dep_item *) == sizeof(struct pollfd));
 static_assert(PAGE_SIZE % EP_PAGE_SIZE == 0);
 
-/* How many of the kernel's pages do page sets of @slots slots take? */
-static u32 pages_mapped(u32 slots)
+/* Does each page set begin with a page of the kernel, however many it has? */
+#define PAGES_APART	(EP_PAGE_SIZE % PAGE_SIZE == 0)
+
+/* How many of the kernel's pages do page sets of @per_set pages take? */
+static u32 pages_mapped(u32 per_set)
 {
-	return PFN_UP(2 * slots * sizeof(struct pollfd));
+	return PFN_UP(2 * per_set * EP_PAGE_SIZE);
+}
+
+/* And the index, which shares no page with them? */
+static u32 pages_index(u32 per_set)
+{
+	return PFN_UP(per_set * EP_PAGE_SIZE);
+}
+
+static u32 pages_all(u32 per_set)
+{
+	return pages_mapped(per_set) + pages_index(per_set);
 }
 
 static void pages_post(struct dep_instance *inst, struct dep_item *item,
@@ -116,18 +133,13 @@ struct pages_move {
 	const struct dep_pages *to;
 };
 
-/* Copies @nr slots of both page sets, and their index, from slot @first on. */
+/* Copies @nr slots of a page set, from slot @first on. */
 static void pages_copy(const struct dep_instance *inst,
-		       const struct dep_pages *to, u32 first, u32 nr)
+		       const struct dep_pages *to, u32 set, u32 first, u32 nr)
 {
-	const struct dep_pages *from = &inst->pages;
-	const size_t size = nr * sizeof(struct pollfd);
-
 	lockdep_assert_held(&inst->lock);
-	memcpy(to->set[0] + first, from->set[0] + first, size);
-	memcpy(to->set[1] + first, from->set[1] + first, size);
-	/* A pointer is as large as a slot. */
-	memcpy(to->index + first, from->index + first, size);
+	memcpy(to->set[set] + first, inst->pages.set[set] + first,
+	       nr * sizeof(*to->set[set]));
 }
 
 /* Copies the slot of @item, whether or not it holds something. */
@@ -137,7 +149,7 @@ static void pages_copy_slot(const struct dep_instance *inst,
 	const struct pages_move *move =
 		container_of(inst->sink, struct pages_move, sink);
 
-	pages_copy(inst, move->to, item->slot, 1);
+	pages_copy(inst, move->to, inst->snapshot & 1, item->slot, 1);
 }
 
 static void pages_post_moving(struct dep_instance *inst, struct dep_item *item,
@@ -155,6 +167,80 @@ static void pages_forget_moving(struct dep_instance *inst,
 	pages_copy_slot(inst, item);
 }
 
+static void pages_release(struct dep_pages *pages)
+{
+	u32 i;
+
+	if (!pages->pages)
+		return;
+	vunmap(pages->base);
+	for (i = 0; i < pages_all(pages->per_set); i++) {
+		if (pages->pages[i])
+			put_page(pages->pages[i]);
+	}
+	kvfree(pages->pages);
+}
+
+/*
+ * The page of @old that will be page @i when a page set has @per_set pages.
+ * The index keeps its pages; page sets do where each begins with its own page.
+ */
+static struct page *pages_stay(const struct dep_pages *old, u32 per_set, u32 i)
+{
+	u32 mapped = pages_mapped(per_set);
+
+	if (i >= mapped) {
+		i -= mapped;
+		if (i >= pages_index(old->per_set))
+			return NULL;
+		return old->pages[pages_mapped(old->per_set) + i];
+	}
+	if (!PAGES_APART || i % per_set >= old->per_set)
+		return NULL;
+	return old->pages[i / per_set * old->per_set + i % per_set];
+}
+
+/* Makes page sets of @per_set pages, with those pages of @old that stay. */
+static int pages_grow(struct dep_pages *fresh, const struct dep_pages *old,
+		      u32 per_set)
+{
+	u32 i, nr = pages_all(per_set);
+	struct page **to;
+
+	fresh->per_set = per_set;
+	fresh->base = NULL;
+	to = kvcalloc(nr, sizeof(*to), GFP_KERNEL_ACCOUNT);
+	fresh->pages = to;
+	if (!to)
+		return -ENOMEM;
+
+	for (i = 0; i < nr; i++) {
+		to[i] = pages_stay(old, per_set, i);
+		if (to[i]) {
+			get_page(to[i]);
+			continue;
+		}
+		if (fatal_signal_pending(current))
+			goto err_release;
+		to[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+				   __GFP_NOWARN);
+		if (!to[i])
+			goto err_release;
+		cond_resched();
+	}
+	fresh->base = vmap(to, nr, VM_MAP, PAGE_KERNEL);
+	if (!fresh->base)
+		goto err_release;
+	fresh->set[0] = fresh->base;
+	fresh->set[1] = fresh->base + per_set * EP_PAGE_SIZE;
+	fresh->index = fresh->base + pages_mapped(per_set) * PAGE_SIZE;
+	return 0;
+
+err_release:
+	pages_release(fresh);
+	return -ENOMEM;
+}
+
 /* Moves all slots to new pages: see "Growing". */
 static void pages_move(struct dep_instance *inst, struct pages_move *move)
 {
@@ -166,9 +252,10 @@ static void pages_move(struct dep_instance *inst, struct pages_move *move)
 	inst->sink = &move->sink;
 	spin_unlock_irq(&inst->lock);
 
-	for (i = 0; i < inst->pages.area.slots; i += POLLFD_X_PAGE) {
+	for (i = 0; i < 2 * inst->pages.per_set; i++) {
 		spin_lock_irq(&inst->lock);
-		pages_copy(inst, move->to, i, POLLFD_X_PAGE);
+		pages_copy(inst, move->to, i % 2, i / 2 * POLLFD_X_PAGE,
+			   POLLFD_X_PAGE);
 		spin_unlock_irq(&inst->lock);
 		cond_resched();
 	}
@@ -192,7 +279,8 @@ static int pages_swap(struct dep_instance *inst, struct dep_pages *fresh,
 		mutex_unlock(&inst->map_lock);
 		return -EBUSY;
 	}
-	pages_move(inst, &move);
+	if (!PAGES_APART && inst->pages.per_set)
+		pages_move(inst, &move);
 	spin_lock_irq(&inst->lock);
 	swap(*fresh, inst->pages);
 	inst->sink = &pages_sink;
@@ -216,10 +304,9 @@ static int pages_swap(struct dep_instance *inst, struct dep_pages *fresh,
  */
 int dep_pages_alloc(struct dep_instance *inst, u32 room)
 {
-	const u32 slots = EP_FDS_PAGES(room) * POLLFD_X_PAGE;
-	struct dep_area *area = &inst->pages.area;
-	struct dep_pages fresh = {};
-	u32 index;
+	struct dep_pages *pages = &inst->pages, fresh = {};
+	u32 per_set = EP_FDS_PAGES(room);
+	u32 more = pages_all(per_set) - pages_all(pages->per_set);
 	int err;
 
 	lockdep_assert_held(&inst->mtx);
@@ -228,20 +315,23 @@ int dep_pages_alloc(struct dep_instance *inst, u32 room)
 	if (room <= inst->room)
 		return 0;
 
-	/* It shares no page with them. */
-	index = pages_mapped(slots);
-	err = dep_area_make(&fresh.area, inst->user,
-			    index + PFN_UP(slots * sizeof(*fresh.index)),
-			    area->nr);
+	err = dep_charge_pages(inst->user, more);
 	if (err)
 		return err;
-	fresh.area.slots = slots;
-	fresh.set[0] = fresh.area.base;
-	fresh.set[1] = fresh.set[0] + slots;
-	fresh.index = fresh.area.base + index * PAGE_SIZE;
+	err = pages_grow(&fresh, pages, per_set);
+	if (err)
+		goto err_uncharge;
 	err = pages_swap(inst, &fresh, room);
-	/* What is not in use: the old pages, or the new ones if that failed. */
-	dep_area_free(&fresh.area, inst->user, area->nr);
+	if (err) {
+		pages_release(&fresh);
+		goto err_uncharge;
+	}
+	/* The old mapping goes; what stayed of it lives on in the new one. */
+	pages_release(&fresh);
+	return 0;
+
+err_uncharge:
+	dep_uncharge_pages(inst->user, more);
 	return err;
 }
 
@@ -262,12 +352,12 @@ int dep_pages_retire(struct dep_instance *inst)
 
 	lockdep_assert_held(&inst->mtx);
 	mutex_lock(&inst->map_lock);
-	if (!inst->pages.area.nr)
+	if (!inst->pages.per_set)
 		err = -EINVAL;
 	else if (atomic_read(&inst->mappings))
 		err = -EBUSY;
 	else
-		WRITE_ONCE(inst->pages.area.slots, 0);
+		inst->freeing = true;
 	mutex_unlock(&inst->map_lock);
 	return err;
 }
@@ -292,24 +382,44 @@ void dep_pages_free(struct dep_instance *inst)
 	WRITE_ONCE(inst->snapshot, (inst->snapshot + 2) & ~1ULL);
 	inst->room = 0;
 	spin_unlock_irq(&inst->lock);
+	inst->freeing = false;
 	mutex_unlock(&inst->map_lock);
 
-	dep_area_free(&old.area, inst->user, 0);
+	pages_release(&old);
+	dep_uncharge_pages(inst->user, pages_all(old.per_set));
 }
 
-/* The pages do not change while a mapping exists. */
+static void pages_vm_open(struct vm_area_struct *vma)
+{
+	struct dep_instance *inst = vma->vm_private_data;
+
+	atomic_inc(&inst->mappings);
+}
+
+static void pages_vm_close(struct vm_area_struct *vma)
+{
+	struct dep_instance *inst = vma->vm_private_data;
+
+	atomic_dec(&inst->mappings);
+}
+
+/* The array of pages does not change while a mapping exists. */
 static vm_fault_t pages_vm_fault(struct vm_fault *vmf)
 {
-	const struct dep_instance *inst = vmf->vma->vm_private_data;
-	const struct dep_area *area = &inst->pages.area;
+	struct dep_instance *inst = vmf->vma->vm_private_data;
+	struct dep_pages *pages = &inst->pages;
 
-	return dep_area_fault(vmf, area, 0, pages_mapped(area->slots));
+	if (vmf->pgoff >= pages_mapped(pages->per_set))
+		return VM_FAULT_SIGBUS;
+	vmf->page = pages->pages[vmf->pgoff];
+	get_page(vmf->page);
+	return 0;
 }
 
 static const struct vm_operations_struct pages_vm_ops = {
 	.fault = pages_vm_fault,
-	.open = dep_area_vm_open,
-	.close = dep_area_vm_close,
+	.open = pages_vm_open,
+	.close = pages_vm_close,
 };
 
 /**
@@ -327,15 +437,20 @@ static const struct vm_operations_struct pages_vm_ops = {
  */
 int dep_pages_map(struct dep_instance *inst, struct vm_area_struct *vma)
 {
-	const struct dep_area *area = &inst->pages.area;
+	struct dep_pages *pages = &inst->pages;
 	int err = READ_ONCE(inst->settled) || READ_ONCE(inst->onesig) ?
 		  -EBUSY : -EINVAL;
 
 	mutex_lock(&inst->map_lock);
-	if (!area->slots || vma->vm_pgoff ||
-	    vma_pages(vma) != pages_mapped(area->slots))
+	if (!pages->per_set || inst->freeing || vma->vm_pgoff ||
+	    vma_pages(vma) != pages_mapped(pages->per_set))
 		goto out;
-	dep_area_give(inst, vma, &pages_vm_ops);
+
+	vm_flags_mod(vma, VM_DONTEXPAND,
+		     VM_WRITE | VM_MAYWRITE | VM_EXEC | VM_MAYEXEC);
+	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
+	vma->vm_private_data = inst;
+	vma->vm_ops = &pages_vm_ops;
 	atomic_inc(&inst->mappings);
 	err = 0;
 out:

@@ -29,7 +29,7 @@ static inline unsigned long dep_pages_offset(const struct dep_instance *inst)
 	const struct dep_pages *pages = &inst->pages;
 
 	return READ_ONCE(inst->snapshot) & 1 ?
-	       READ_ONCE(pages->area.slots) * sizeof(struct pollfd) : 0;
+	       READ_ONCE(pages->per_set) * EP_PAGE_SIZE : 0;
 }
 
 /**

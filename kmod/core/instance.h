@@ -445,6 +445,7 @@
  * @pages: the sink of the classic interface; see struct dep_pages
  * @mappings: how many mappings of the pages exist, or of the area of /dev/poll,
  *	including calls that write to it; leaves 0 under P only
+ * @freeing: P: the pages are about to be freed, so they can't be mapped
  * @area: mapped results of the extended interface, or of /dev/poll
  * @arming: the call of ->poll() for an item
  * @pass: M: number of the last pass over the ready list
@@ -532,6 +533,7 @@ struct dep_instance {
 	struct list_head in_all;
 	struct dep_pages pages;
 	atomic_t mappings;
+	bool freeing;
 	struct dep_area area;
 	struct dep_arming arming;
 	struct dep_nesting nesting;

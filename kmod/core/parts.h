@@ -19,36 +19,21 @@ struct dep_instance;
 struct dep_waiter;
 
 /**
- * struct dep_area - pages for results of the extended interface or of
- * /dev/poll, for page sets, or for a ring
- * @pages: const in a ring; P until set, then const; in a set of /dev/poll P,
- *	and not changed while dep_instance.mappings is not 0: the pages
- * @base: as @pages: where they are mapped for the kernel
- * @nr: as @pages: how many; 0 as long as there are none; read without a lock,
- *	with acquire
- * @slots: as @pages: how many results of /dev/poll there is room for, or how
- *	many slots each page set has
- */
-struct dep_area {
-	struct page **pages;
-	void *base;
-	u32 nr;
-	u32 slots;
-};
-
-/**
  * struct dep_pages - the two page sets, and the index of the one being filled
  * @set: L: the page sets, in the kernel's address space; dep_instance.snapshot
  *	selects one
  * @index: L: the item of each slot of the page set being filled
- * @area: M+P: both page sets, which may share a page, then the index.  Its
- *	@slots are read without a lock as a hint; 0 once the pages are about to
- *	be freed
+ * @per_set: M+P+L: pages of EP_PAGE_SIZE of one page set; read without a lock as
+ *	a hint
+ * @pages: M+P: all pages: both page sets, which may share one, then the index
+ * @base: M: where @pages are mapped for the kernel
  */
 struct dep_pages {
 	struct pollfd *set[2];
 	struct dep_item **index;
-	struct dep_area area;
+	u32 per_set;
+	struct page **pages;
+	void *base;
 };
 
 /**
@@ -85,6 +70,23 @@ struct dep_stats {
 struct dep_returned {
 	struct dep_item *first;
 	u32 nr;
+};
+
+/**
+ * struct dep_area - pages for results of the extended interface or of /dev/poll,
+ * or for a ring
+ * @pages: const in a ring; P until set, then const; in a set of /dev/poll P, and
+ *	not changed while dep_instance.mappings is not 0: the pages
+ * @base: as @pages: where they are mapped for the kernel
+ * @nr: as @pages: how many; 0 as long as there are none; read without a lock,
+ *	with acquire
+ * @slots: as @pages: how many results of /dev/poll there is room for
+ */
+struct dep_area {
+	struct page **pages;
+	void *base;
+	u32 nr;
+	u32 slots;
 };
 
 /**

@@ -20,10 +20,24 @@
 #include "set/interest.h"
 #include "set/owner.h"
 
+static void slots_vm_open(struct vm_area_struct *vma)
+{
+	struct dep_instance *inst = vma->vm_private_data;
+
+	atomic_inc(&inst->mappings);
+}
+
+static void slots_vm_close(struct vm_area_struct *vma)
+{
+	struct dep_instance *inst = vma->vm_private_data;
+
+	atomic_dec(&inst->mappings);
+}
+
 static const struct vm_operations_struct slots_vm_ops = {
 	.fault = dep_area_vm_fault,
-	.open = dep_area_vm_open,
-	.close = dep_area_vm_close,
+	.open = slots_vm_open,
+	.close = slots_vm_close,
 };
 
 /* Replaces the memory by @fresh, whose surplus over it is charged already. */
@@ -33,7 +47,10 @@ static void slots_replace(struct dep_instance *inst, struct dep_area fresh)
 
 	lockdep_assert_held(&inst->map_lock);
 	inst->area = fresh;
-	dep_area_free(&old, inst->user, fresh.nr);
+	if (old.nr)
+		dep_area_release(&old, old.nr);
+	if (old.nr > fresh.nr)
+		dep_uncharge_pages(inst->user, old.nr - fresh.nr);
 }
 
 /**
@@ -50,16 +67,23 @@ static void slots_replace(struct dep_instance *inst, struct dep_area fresh)
  */
 int dep_slots_alloc(struct dep_instance *inst, u32 slots)
 {
-	struct dep_area fresh = { .slots = slots };
-	int err = -EPERM;
+	struct dep_area fresh = { .nr = PFN_UP(slots * sizeof(struct pollfd)),
+				  .slots = slots };
+	u32 more;
+	int err;
 
 	mutex_lock(&inst->map_lock);
+	err = -EPERM;
 	if (dep_slots_are_used(inst))
 		goto out;
-	err = dep_area_make(&fresh, inst->user,
-			    PFN_UP(slots * sizeof(struct pollfd)),
-			    inst->area.nr);
-	if (!err)
+	more = fresh.nr - min(fresh.nr, inst->area.nr);
+	err = dep_charge_pages(inst->user, more);
+	if (err)
+		goto out;
+	err = dep_area_fill(&fresh, fresh.nr);
+	if (err)
+		dep_uncharge_pages(inst->user, more);
+	else
 		slots_replace(inst, fresh);
 out:
 	mutex_unlock(&inst->map_lock);

@@ -14,6 +14,20 @@
 #include "ring/ring.h"
 #include "set/area.h"
 
+/* The word, the slots, and the index, which the program does not map. */
+static int ring_fill(struct dep_ring *ring)
+{
+	int err = dep_area_fill(&ring->area, ring->area.nr);
+
+	if (err)
+		return err;
+	ring->word = ring->area.base;
+	ring->slots = ring->area.base + PAGE_SIZE;
+	ring->items = ring->slots + ring->slot_pages * PAGE_SIZE;
+	ring->set = ring->slots;
+	return 0;
+}
+
 /**
  * dep_ring_make() - give a set a ring, for ever
  * @inst: the instance, of the extended interface, with no ring and no item
@@ -30,7 +44,6 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 	const u32 most = DEP_AREA_PAGES_MOST * PAGE_SIZE;
 	u64 stride = DEVEPOLL_RING_STRIDE(room);
 	struct dep_ring *ring;
-	u32 slot_pages;
 	int err;
 
 	lockdep_assert_held(&inst->mtx);
@@ -49,19 +62,15 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 	 */
 	ring->gen = inst->snapshot + 1;
 	INIT_LIST_HEAD(&ring->told);
-	slot_pages = PFN_UP(nr_sets * ring->stride);
-	/* The word, the slots, and the index, which is not for the program. */
-	err = dep_area_make(&ring->area, inst->user, 1 + slot_pages +
-			    PFN_UP(room * sizeof(*ring->items)), 0);
-	if (err) {
-		kfree(ring);
-		return err;
-	}
-	ring->slot_pages = slot_pages;
-	ring->word = ring->area.base;
-	ring->slots = ring->area.base + PAGE_SIZE;
-	ring->items = ring->slots + slot_pages * PAGE_SIZE;
-	ring->set = ring->slots;
+	ring->slot_pages = PFN_UP(nr_sets * ring->stride);
+	ring->area.nr = 1 + ring->slot_pages +
+			PFN_UP(room * sizeof(*ring->items));
+	err = dep_charge_pages(inst->user, ring->area.nr);
+	if (err)
+		goto err_free;
+	err = ring_fill(ring);
+	if (err)
+		goto err_uncharge;
 
 	spin_lock_irq(&inst->lock);
 	/* Pairs with dep_instance_ring(). */
@@ -71,6 +80,12 @@ int dep_ring_make(struct dep_instance *inst, u32 nr_sets, u32 room)
 	dep_ring_end_call(inst);
 	spin_unlock_irq(&inst->lock);
 	return 0;
+
+err_uncharge:
+	dep_uncharge_pages(inst->user, ring->area.nr);
+err_free:
+	kfree(ring);
+	return err;
 }
 
 /**
@@ -87,21 +102,33 @@ void dep_ring_free(struct dep_instance *inst)
 	if (!ring)
 		return;
 	dep_ring_drop(inst);
-	dep_area_free(&ring->area, inst->user, 0);
+	dep_uncharge_pages(inst->user, ring->area.nr);
+	dep_area_release(&ring->area, ring->area.nr);
 	kfree(ring);
 }
 
-/* Both mappings: of the word, and of the slots. */
-static vm_fault_t ring_vm_fault(struct vm_fault *vmf)
+static vm_fault_t ring_fault(struct vm_fault *vmf, u32 first, u32 nr)
 {
-	const struct vm_area_struct *vma = vmf->vma;
-	const struct dep_instance *inst = vma->vm_private_data;
-	bool slots = vma->vm_pgoff != DEVEPOLL_MAP_RING >> PAGE_SHIFT;
+	struct dep_instance *inst = vmf->vma->vm_private_data;
+	pgoff_t offset = vmf->pgoff & ((DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT) - 1);
 
-	if (!inst)
+	if (!inst || offset >= nr)
 		return VM_FAULT_SIGBUS;
-	return dep_area_fault(vmf, &inst->ring->area, slots,
-			      slots ? inst->ring->slot_pages : 1);
+	vmf->page = inst->ring->area.pages[first + offset];
+	get_page(vmf->page);
+	return 0;
+}
+
+static vm_fault_t ring_word_fault(struct vm_fault *vmf)
+{
+	return ring_fault(vmf, 0, 1);
+}
+
+static vm_fault_t ring_slots_fault(struct vm_fault *vmf)
+{
+	const struct dep_instance *inst = vmf->vma->vm_private_data;
+
+	return ring_fault(vmf, 1, inst ? inst->ring->slot_pages : 0);
 }
 
 /*
@@ -120,10 +147,16 @@ static int ring_area_may_split(struct vm_area_struct *vma, unsigned long addr)
 	return -EINVAL;
 }
 
-static const struct vm_operations_struct ring_vm_ops = {
+static const struct vm_operations_struct ring_word_vm_ops = {
 	.open = ring_area_open,
 	.may_split = ring_area_may_split,
-	.fault = ring_vm_fault,
+	.fault = ring_word_fault,
+};
+
+static const struct vm_operations_struct ring_slots_vm_ops = {
+	.open = ring_area_open,
+	.may_split = ring_area_may_split,
+	.fault = ring_slots_fault,
 };
 
 /**
@@ -153,7 +186,7 @@ int dep_ring_map_word(struct dep_instance *inst, struct vm_area_struct *vma)
 	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTCOPY, VM_EXEC | VM_MAYEXEC);
 	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
 	vma->vm_private_data = inst;
-	vma->vm_ops = &ring_vm_ops;
+	vma->vm_ops = &ring_word_vm_ops;
 	return 0;
 }
 
@@ -172,7 +205,7 @@ int dep_ring_map_slots(struct dep_instance *inst, struct vm_area_struct *vma)
 
 	if (!ring || vma_pages(vma) != ring->slot_pages)
 		return -EINVAL;
-	dep_area_give(inst, vma, &ring_vm_ops);
+	dep_area_give(inst, vma, &ring_slots_vm_ops);
 	vm_flags_mod(vma, VM_DONTCOPY, 0);
 	return 0;
 }

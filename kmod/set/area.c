@@ -3,13 +3,10 @@
  * Memory of the device for results: an array that the program maps and reads.
  * The first mapping makes it, it lives as long as the instance, and the program
  * names places in it when it waits.  The kernel never reads it.  In /dev/poll the
- * program makes it and frees it: devpoll/slots.c.  A ring has such pages, too
- * (ring/ring_ioctl.c), and a set of 2001 (classic/pages.c).
+ * program makes it and frees it: devpoll/slots.c.  A ring has such pages, too:
+ * ring/ring_memory.c.
  */
-#include <linux/capability.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
-#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -17,136 +14,76 @@
 #include "core/limits.h"
 #include "set/area.h"
 
-static void area_release(struct dep_area *area)
+/**
+ * dep_area_release() - free pages
+ * @area: where they stand
+ * @nr: how many places there are, some of which may be empty
+ */
+void dep_area_release(struct dep_area *area, u32 nr)
 {
+	u32 i;
+
 	vunmap(area->base);
-	while (area->nr)
-		put_page(area->pages[--area->nr]);
+	for (i = 0; i < nr; i++) {
+		if (area->pages[i])
+			put_page(area->pages[i]);
+	}
 	kvfree(area->pages);
 }
 
-/* The limit is the caller's.  As with mlock(2), CAP_IPC_LOCK lifts it. */
-static int area_charge(struct user_struct *user, unsigned long nr)
-{
-	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	long before = atomic_long_read(&user->locked_vm);
-
-	do {
-		if (before + nr > limit && !capable(CAP_IPC_LOCK))
-			return -ENOMEM;
-	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &before,
-					  before + nr));
-	return 0;
-}
-
 /**
- * dep_area_make() - allocate pages, and map them for the kernel
- * @area: gets them; empty
- * @user: who pays
- * @nr: how many pages
- * @charged: how many @user pays for already, with pages that these replace
+ * dep_area_fill() - allocate pages, and map them for the kernel
+ * @area: gets them
+ * @nr: how many
  *
  * Context: process; sleeps.
  * Return: 0, or
- * -ENOMEM: no memory, or RLIMIT_MEMLOCK or the cgroup forbids it, or the caller
- * is being killed.
+ * -ENOMEM: no memory, or the cgroup forbids it.
  */
-int dep_area_make(struct dep_area *area, struct user_struct *user, u32 nr,
-		  u32 charged)
+int dep_area_fill(struct dep_area *area, u32 nr)
 {
-	u32 more = nr - min(nr, charged);
-	struct dep_area fresh = {};
+	u32 i;
 
-	if (area_charge(user, more))
+	area->base = NULL;
+	area->pages = kvcalloc(nr, sizeof(*area->pages), GFP_KERNEL_ACCOUNT);
+	if (!area->pages)
 		return -ENOMEM;
-	fresh.pages = kvcalloc(nr, sizeof(*fresh.pages), GFP_KERNEL_ACCOUNT);
-	if (!fresh.pages)
-		goto err_uncharge;
-	for (; fresh.nr < nr; fresh.nr++) {
-		struct page *page = NULL;
-
-		if (!fatal_signal_pending(current))
-			page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-					  __GFP_NOWARN);
-		if (!page)
+	for (i = 0; i < nr; i++) {
+		area->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+					    __GFP_NOWARN);
+		if (!area->pages[i])
 			goto err_release;
-		fresh.pages[fresh.nr] = page;
-		cond_resched();
 	}
-	fresh.base = vmap(fresh.pages, nr, VM_MAP, PAGE_KERNEL);
-	if (!fresh.base)
-		goto err_release;
-	area->pages = fresh.pages;
-	area->base = fresh.base;
-	/* Pairs with dep_area_find(): a reader of the length sees the rest. */
-	smp_store_release(&area->nr, nr);
-	return 0;
+	area->base = vmap(area->pages, nr, VM_MAP, PAGE_KERNEL);
+	if (area->base)
+		return 0;
 
 err_release:
-	area_release(&fresh);
-err_uncharge:
-	atomic_long_sub(more, &user->locked_vm);
+	dep_area_release(area, nr);
 	return -ENOMEM;
 }
 
-/**
- * dep_area_free() - free pages, if there are any
- * @area: the pages, which nobody can reach any more
- * @user: who has paid for them
- * @kept: how many @user goes on paying for, with pages that replace these
- */
-void dep_area_free(struct dep_area *area, struct user_struct *user, u32 kept)
+static int area_make(struct dep_instance *inst, u32 nr)
 {
-	u32 less = area->nr - min(area->nr, kept);
+	struct dep_area *area = &inst->area;
+	int err;
 
-	if (!area->nr)
-		return;
-	area_release(area);
-	atomic_long_sub(less, &user->locked_vm);
-}
-
-/**
- * dep_area_fault() - answer a fault in a mapping of pages
- * @vmf: the fault
- * @area: the pages
- * @first: the first of those that are mapped
- * @nr: how many are
- *
- * Return: VM_FAULT_*.
- */
-vm_fault_t dep_area_fault(struct vm_fault *vmf, const struct dep_area *area,
-			  u32 first, u32 nr)
-{
-	/* Mappings begin at this offset or twice as far, or at 0. */
-	pgoff_t at = vmf->pgoff & ((DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT) - 1);
-
-	if (at >= nr)
-		return VM_FAULT_SIGBUS;
-	vmf->page = area->pages[first + at];
-	get_page(vmf->page);
+	lockdep_assert_held(&inst->map_lock);
+	if (area->nr)
+		return area->nr == nr ? 0 : -EINVAL;
+	if (nr > DEP_AREA_PAGES_MOST)
+		return -EINVAL;
+	err = dep_charge_pages(inst->user, nr);
+	if (err)
+		return err;
+	err = dep_area_fill(area, nr);
+	if (err) {
+		dep_uncharge_pages(inst->user, nr);
+		return err;
+	}
+	/* Pairs with dep_area_find(): a reader of the length sees the rest. */
+	smp_store_release(&area->nr, nr);
 	return 0;
-}
-
-/**
- * dep_area_vm_open() - count a mapping
- * @vma: the mapping, of an instance
- */
-void dep_area_vm_open(struct vm_area_struct *vma)
-{
-	struct dep_instance *inst = vma->vm_private_data;
-
-	atomic_inc(&inst->mappings);
-}
-
-/**
- * dep_area_vm_close() - count a mapping no more
- * @vma: the mapping, of an instance
- */
-void dep_area_vm_close(struct vm_area_struct *vma)
-{
-	struct dep_instance *inst = vma->vm_private_data;
-
-	atomic_dec(&inst->mappings);
 }
 
 /**
@@ -157,9 +94,15 @@ void dep_area_vm_close(struct vm_area_struct *vma)
  */
 vm_fault_t dep_area_vm_fault(struct vm_fault *vmf)
 {
-	const struct dep_instance *inst = vmf->vma->vm_private_data;
+	struct dep_instance *inst = vmf->vma->vm_private_data;
+	/* The memory begins at this offset, or, in /dev/poll, at 0. */
+	pgoff_t nr = vmf->pgoff & ((DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT) - 1);
 
-	return dep_area_fault(vmf, &inst->area, 0, inst->area.nr);
+	if (nr >= inst->area.nr)
+		return VM_FAULT_SIGBUS;
+	vmf->page = inst->area.pages[nr];
+	get_page(vmf->page);
+	return 0;
 }
 
 static const struct vm_operations_struct area_vm_ops = {
@@ -200,23 +143,34 @@ void dep_area_give(struct dep_instance *inst, struct vm_area_struct *vma,
  */
 int dep_area_map(struct dep_instance *inst, struct vm_area_struct *vma)
 {
-	unsigned long nr = vma_pages(vma);
 	int err;
 
 	/* A set of 2001 and a signal set have no use for it. */
 	if (READ_ONCE(inst->classic) || READ_ONCE(inst->onesig))
 		return -EBUSY;
 	mutex_lock(&inst->map_lock);
-	if (nr > DEP_AREA_PAGES_MOST)
+	if (vma_pages(vma) > DEP_AREA_PAGES_MOST)
 		err = -EINVAL;
-	else if (inst->area.nr)
-		err = inst->area.nr == nr ? 0 : -EINVAL;
-	else if (!(vma->vm_file->f_mode & FMODE_WRITE))
+	else if (!inst->area.nr && !(vma->vm_file->f_mode & FMODE_WRITE))
 		err = -EACCES;
 	else
-		err = dep_area_make(&inst->area, inst->user, nr, 0);
+		err = area_make(inst, vma_pages(vma));
 	mutex_unlock(&inst->map_lock);
 	if (!err)
 		dep_area_give(inst, vma, &area_vm_ops);
 	return err;
+}
+
+/**
+ * dep_area_free() - free the memory, if there is any
+ * @inst: the instance; it is not mapped, and nobody else can reach it any more
+ */
+void dep_area_free(struct dep_instance *inst)
+{
+	u32 nr = inst->area.nr;
+
+	if (!nr)
+		return;
+	dep_area_release(&inst->area, nr);
+	dep_uncharge_pages(inst->user, nr);
 }
