@@ -81,11 +81,21 @@ static void told_widen(struct dep_item *item, u64 clock)
 	told->last = max(told->last, clock);
 }
 
-/* For rb_find_first(): is it earlier than all that may have the item? */
-static int hold_compare(const void *told, const struct rb_node *node)
+/* The first that was handed out at @clock or later, or NULL. */
+static struct rb_node *readers_from(const struct dep_readers *readers,
+				    u64 clock)
 {
-	return rb_entry(node, struct dep_hold, node)->clock <
-	       ((const struct dep_told *)told)->first;
+	struct rb_node *node = readers->out.rb_node, *found = NULL;
+
+	while (node) {
+		if (rb_entry(node, struct dep_hold, node)->clock < clock) {
+			node = node->rb_right;
+		} else {
+			found = node;
+			node = node->rb_left;
+		}
+	}
+	return found;
 }
 
 /*
@@ -96,7 +106,7 @@ static int hold_compare(const void *told, const struct rb_node *node)
 static struct dep_hold *readers_find(const struct dep_readers *readers,
 				     const struct dep_told *told)
 {
-	struct rb_node *node = rb_find_first(told, &readers->out, hold_compare);
+	struct rb_node *node = readers_from(readers, told->first);
 	struct dep_hold *hold;
 
 	if (node && readers->taker && node == &readers->taker->hold.node)
@@ -107,24 +117,26 @@ static struct dep_hold *readers_find(const struct dep_readers *readers,
 	return hold->clock <= told->last ? hold : NULL;
 }
 
-static int reader_compare(const void *pid, const struct rb_node *node)
+static struct dep_reader *readers_find_thread(const struct dep_readers *readers,
+					      const struct pid *pid)
 {
-	const void *other = rb_entry(node, struct dep_reader, by_pid)->pid;
+	struct rb_node *node = readers->threads.rb_node;
 
-	return pid < other ? -1 : pid > other;
+	while (node) {
+		struct dep_reader *reader;
+
+		reader = rb_entry(node, struct dep_reader, by_pid);
+		if (reader->pid == pid)
+			return reader;
+		node = pid < reader->pid ? node->rb_left : node->rb_right;
+	}
+	return NULL;
 }
 
 static bool reader_is_less(struct rb_node *node, const struct rb_node *than)
 {
-	return reader_compare(rb_entry(node, struct dep_reader, by_pid)->pid,
-			      than) < 0;
-}
-
-static struct dep_reader *readers_find_thread(const struct dep_readers *readers,
-					      const struct pid *pid)
-{
-	return rb_entry_safe(rb_find(pid, &readers->threads, reader_compare),
-			     struct dep_reader, by_pid);
+	return rb_entry(node, struct dep_reader, by_pid)->pid <
+	       rb_entry(than, struct dep_reader, by_pid)->pid;
 }
 
 static void reader_enter(struct dep_readers *readers, struct dep_reader *reader)
@@ -279,16 +291,17 @@ bool dep_reader_comes_back(struct dep_instance *inst)
 	spin_lock_irq(&inst->lock);
 	reader = readers_find_thread(readers, task_pid(current));
 	if (reader) {
-		listed = dep_reader_leave(readers, reader, &ended);
-		if (!readers->idle) {
-			list_del(&reader->entry);
+		dep_reader_leave(readers, reader, &listed);
+		if (readers->idle) {
+			list_add(&reader->entry, &ended);
+		} else {
 			/* Not the last reference: the caller has it. */
 			put_pid(reader->pid);
 			WRITE_ONCE(readers->idle, reader);
 		}
 	}
 	/* One each time, so that readers that have ended can't pile up. */
-	listed |= dep_readers_look(readers, 1, false, &ended);
+	listed |= dep_readers_look(readers, 1, &ended);
 	spin_unlock_irq(&inst->lock);
 	dep_readers_free_ended(&ended);
 	return listed;

@@ -18,11 +18,14 @@
 static bool reader_has_ended(const struct dep_reader *reader)
 {
 	struct task_struct *task;
+	bool ended;
 
-	guard(rcu)();
+	rcu_read_lock();
 	task = pid_task(reader->pid, PIDTYPE_PID);
-	return !task || READ_ONCE(task->flags) & PF_EXITING ||
-	       READ_ONCE(task->self_exec_id) != reader->program;
+	ended = !task || READ_ONCE(task->flags) & PF_EXITING ||
+		READ_ONCE(task->self_exec_id) != reader->program;
+	rcu_read_unlock();
+	return ended;
 }
 
 /* Lists closed items that no longer wait for the reader that held them. */
@@ -46,33 +49,36 @@ static bool readers_list(struct dep_instance *inst, struct list_head *held,
 /**
  * dep_reader_leave() - a thread is no reader any more
  * @readers: the readers of an instance that is locked
- * @reader: one of them
- * @ended: gets it, for dep_readers_free_ended()
- *
- * Return: true if closed items came to the ready list.
+ * @reader: one of them; the caller frees it, with nothing held
+ * @listed: set to true if closed items came to the ready list
  */
-bool dep_reader_leave(struct dep_readers *readers, struct dep_reader *reader,
-		      struct list_head *ended)
+void dep_reader_leave(struct dep_readers *readers, struct dep_reader *reader,
+		      bool *listed)
 {
 	struct dep_hold *hold = &reader->hold;
 
 	rb_erase(&hold->node, &readers->out);
 	rb_erase(&reader->by_pid, &readers->threads);
-	list_move(&reader->entry, ended);
+	list_del(&reader->entry);
 	readers->nr--;
-	return readers_list(readers->inst, &hold->held, &hold->nr_held);
+	*listed |= readers_list(readers->inst, &hold->held, &hold->nr_held);
+}
+
+static void reader_free(struct dep_reader *reader)
+{
+	put_pid(reader->pid);
+	kfree(reader);
 }
 
 /**
  * dep_readers_look() - look for threads that have ended
  * @readers: the readers of an instance that is locked
  * @left: how many threads to look at, the least recently checked ones first
- * @all: nobody can take events any more: they count as ended
- * @ended: gets those that have ended, for dep_readers_free_ended()
+ * @ended: out: those that have ended, for dep_readers_free_ended()
  *
  * Return: true if closed items came to the ready list.
  */
-bool dep_readers_look(struct dep_readers *readers, u32 left, bool all,
+bool dep_readers_look(struct dep_readers *readers, u32 left,
 		      struct list_head *ended)
 {
 	struct dep_reader *reader;
@@ -83,8 +89,10 @@ bool dep_readers_look(struct dep_readers *readers, u32 left, bool all,
 		reader = list_first_entry(&readers->all, struct dep_reader,
 					  entry);
 		list_move_tail(&reader->entry, &readers->all);
-		if (all || reader_has_ended(reader))
-			listed |= dep_reader_leave(readers, reader, ended);
+		if (!reader_has_ended(reader))
+			continue;
+		dep_reader_leave(readers, reader, &listed);
+		list_add(&reader->entry, ended);
 	}
 	return listed;
 }
@@ -99,10 +107,8 @@ void dep_readers_free_ended(struct list_head *ended)
 {
 	struct dep_reader *reader, *next;
 
-	list_for_each_entry_safe(reader, next, ended, entry) {
-		put_pid(reader->pid);
-		kfree(reader);
-	}
+	list_for_each_entry_safe(reader, next, ended, entry)
+		reader_free(reader);
 }
 
 /*
@@ -120,7 +126,7 @@ static void readers_check(struct work_struct *work)
 	/* Makes a consumer that never sleeps show what it has given back. */
 	if (readers->nr_held && readers->sets)
 		inst->sink->listed(inst);
-	if (dep_readers_look(readers, DEP_READERS_LOOKED, false, &ended))
+	if (dep_readers_look(readers, DEP_READERS_LOOKED, &ended))
 		dep_instance_wake(inst);
 	if (readers->nr_held) {
 		readers->pause = min(2 * readers->pause, DEP_READERS_PAUSE);
@@ -198,6 +204,31 @@ int dep_readers_make(struct dep_instance *inst)
 		       readers_make_sets(readers) : 0;
 }
 
+/* Takes some readers out; false if there are none. */
+static bool readers_drain_some(struct dep_readers *readers)
+{
+	struct dep_instance *inst = readers->inst;
+	u32 left = DEP_LOOK_BATCH;
+	LIST_HEAD(ended);
+	bool listed = false;
+
+	spin_lock_irq(&inst->lock);
+	while (left-- && !list_empty(&readers->all)) {
+		struct dep_reader *reader;
+
+		reader = list_first_entry(&readers->all, struct dep_reader,
+					  entry);
+		dep_reader_leave(readers, reader, &listed);
+		list_add(&reader->entry, &ended);
+	}
+	spin_unlock_irq(&inst->lock);
+	if (list_empty(&ended))
+		return false;
+	dep_readers_free_ended(&ended);
+	cond_resched();
+	return true;
+}
+
 /**
  * dep_readers_drain() - list all closed items that are held back
  * @inst: the instance, which is being closed and has no item any more
@@ -207,20 +238,12 @@ int dep_readers_make(struct dep_instance *inst)
 void dep_readers_drain(struct dep_instance *inst)
 {
 	struct dep_readers *readers = inst->readers;
-	u32 i, nr;
+	u32 i;
 
 	if (!readers)
 		return;
-	do {
-		LIST_HEAD(ended);
-
-		spin_lock_irq(&inst->lock);
-		dep_readers_look(readers, DEP_LOOK_BATCH, true, &ended);
-		nr = readers->nr;
-		spin_unlock_irq(&inst->lock);
-		dep_readers_free_ended(&ended);
-		cond_resched();
-	} while (nr);
+	while (readers_drain_some(readers))
+		;
 	for (i = 0; readers->sets && i < inst->ring->nr_sets; i++) {
 		spin_lock_irq(&inst->lock);
 		readers_list(inst, &readers->sets[i].held,
@@ -268,6 +291,12 @@ void dep_readers_list_freed(struct dep_instance *inst)
 	readers_list(inst, &readers->freed, &readers->nr_freed);
 }
 
+/* What is shown of a reader; copied while L is held. */
+struct reader_line {
+	pid_t pid;
+	u32 nr_held;
+};
+
 /**
  * dep_readers_show() - show which readers hold something back
  * @inst: the instance
@@ -278,23 +307,30 @@ void dep_readers_list_freed(struct dep_instance *inst)
  */
 void dep_readers_show(struct dep_instance *inst, struct seq_file *seq)
 {
-	struct pid_namespace *ns = proc_pid_ns(file_inode(seq->file)->i_sb);
 	struct dep_readers *readers = READ_ONCE(inst->readers);
+	struct reader_line lines[DEP_READERS_SHOWN];
 	struct dep_reader *reader;
-	u32 looked = 0, nr = 0;
+	u32 i, looked = 0, nr = 0, nr_threads, nr_held;
 
 	if (!readers)
 		return;
-	guard(spinlock_irq)(&inst->lock);
-	seq_printf(seq, "readers:\t%u\nheld:\t%u\n", readers->nr,
-		   readers->nr_held);
+	spin_lock_irq(&inst->lock);
+	nr_threads = readers->nr;
+	nr_held = readers->nr_held;
 	list_for_each_entry(reader, &readers->all, entry) {
 		if (nr == DEP_READERS_SHOWN || ++looked > DEP_READERS_LOOKED)
 			break;
 		if (!reader->hold.nr_held)
 			continue;
-		seq_printf(seq, "reader:\t%d holds %u\n",
-			   pid_nr_ns(reader->pid, ns), reader->hold.nr_held);
-		nr++;
+		lines[nr++] = (struct reader_line) {
+			.pid = pid_nr_ns(reader->pid,
+					 proc_pid_ns(file_inode(seq->file)->i_sb)),
+			.nr_held = reader->hold.nr_held,
+		};
 	}
+	spin_unlock_irq(&inst->lock);
+	seq_printf(seq, "readers:\t%u\nheld:\t%u\n", nr_threads, nr_held);
+	for (i = 0; i < nr; i++)
+		seq_printf(seq, "reader:\t%d holds %u\n", lines[i].pid,
+			   lines[i].nr_held);
 }

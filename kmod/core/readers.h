@@ -92,9 +92,9 @@ void dep_readers_drain(struct dep_instance *inst);
 void dep_readers_free(struct dep_instance *inst);
 void dep_readers_list_freed(struct dep_instance *inst);
 void dep_readers_show(struct dep_instance *inst, struct seq_file *seq);
-bool dep_reader_leave(struct dep_readers *readers, struct dep_reader *reader,
-		      struct list_head *ended);
-bool dep_readers_look(struct dep_readers *readers, u32 left, bool all,
+void dep_reader_leave(struct dep_readers *readers, struct dep_reader *reader,
+		      bool *listed);
+bool dep_readers_look(struct dep_readers *readers, u32 left,
 		      struct list_head *ended);
 void dep_readers_free_ended(struct list_head *ended);
 void dep_readers_watch(struct dep_readers *readers);
