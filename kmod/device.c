@@ -420,7 +420,7 @@ static void __init device_add_interfaces(void)
 	}
 	device_fops[DEP_FILE_AS_EPOLL].uring_cmd = fops->uring_cmd;
 	if (DEP_HAS_OPENS)
-		dep_opens_init(device_fops);
+		dep_opens_init(device_fops, device_fadvise_other);
 }
 
 /**

@@ -22,11 +22,17 @@
 #include "core/limits.h"
 #include "core/open.h"
 #include "epoll/bind.h"
+#include "epoll/changes.h"
+#include "epoll/epoll.h"
 #include "epoll/opens.h"
 #include "epoll/request.h"
 #include "set/area.h"
 #include "set/results.h"
 #include "set/waiting.h"
+
+/* Makes the less common requests of the fadvise entry, for any open. */
+static int (*opens_fadvise_other)(struct file *file, loff_t offset,
+				  loff_t length, int request) __ro_after_init;
 
 static_assert(DEVEPOLL_NEW == 0x4004501F);
 
@@ -242,7 +248,10 @@ static int reader_take(struct file *file, u64 offset, u64 length)
 	return reader_collect(file, &results, (int)length);
 }
 
-/* The fadvise entry: a wait has its own way, and all else that of any open. */
+/*
+ * The fadvise entry.  The short ways of other opens have no check for what this
+ * one may do: it has its own for some requests, and the long way for all others.
+ */
 static int reader_fadvise(struct file *file, loff_t offset, loff_t length,
 			  int request)
 {
@@ -251,9 +260,13 @@ static int reader_fadvise(struct file *file, loff_t offset, loff_t length,
 			return reader_wait(file, offset, length);
 		if (request == DEVEPOLL_TAKE)
 			return reader_take(file, offset, length);
+		if (dep_epoll_is_ctl(request))
+			return dep_epoll_ctl(file, request, offset, length);
+		if (dep_changes_is_one(request))
+			return dep_changes_make_one(file, request, offset,
+						    length);
 	}
-	return dep_instance_fops[DEP_FILE_EPOLL].fadvise(file, offset, length,
-							 request);
+	return opens_fadvise_other(file, offset, length, request);
 }
 
 static int reader_mmap(struct file *file, struct vm_area_struct *vma)
@@ -266,11 +279,16 @@ static int reader_mmap(struct file *file, struct vm_area_struct *vma)
  * dep_opens_init() - make the file operations of further opens
  * @fops: those of all kinds of opens, DEP_FILE_*, where that of the first one of
  *	a set is complete
+ * @fadvise_other: makes the less common requests of the fadvise entry
  */
-void __init dep_opens_init(struct file_operations *fops)
+void __init dep_opens_init(struct file_operations *fops,
+			   int (*fadvise_other)(struct file *file,
+						loff_t offset, loff_t length,
+						int request))
 {
 	int kind;
 
+	opens_fadvise_other = fadvise_other;
 	for (kind = DEP_FILE_REOPENED; kind < DEP_FILE_KINDS; kind++) {
 		fops[kind] = fops[DEP_FILE_EPOLL];
 		fops[kind].open = NULL;

@@ -222,6 +222,8 @@ TEST_F(ring_refuse, opens_of_the_wrong_mode)
 	/* It owns no slot set that it could say is not in use. */
 	args.flags = DEVEPOLL_WAIT_SPARE;
 	EXPECT_EQ(-EBADF, dep_request(r, DEVEPOLL_RING_WAIT, &args));
+	EXPECT_EQ(-EBADF, dep_fadvise(r, (uintptr_t)&args, 0,
+				      DEVEPOLL_RING_WAIT));
 	EXPECT_EQ(0, dep_request(self->set.fd, DEVEPOLL_RING_WAIT, &args));
 	args.spare = 2;
 	EXPECT_EQ(-EINVAL, dep_request(r, DEVEPOLL_RING_WAIT, &args));
@@ -230,6 +232,7 @@ TEST_F(ring_refuse, opens_of_the_wrong_mode)
 	args = (struct devepoll_ring_wait_args) {};
 	EXPECT_EQ(-EINVAL, dep_request(self->set.fd, DEVEPOLL_RING_WAIT, &args));
 	EXPECT_EQ(0, dep_request(r, DEVEPOLL_RING_WAIT, &args));
+	EXPECT_EQ(0, dep_fadvise(r, (uintptr_t)&args, 0, DEVEPOLL_RING_WAIT));
 
 	map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, r, DEVEPOLL_MAP_RING);
 	EXPECT_EQ(MAP_FAILED, map);
