@@ -346,7 +346,10 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	.unlocked_ioctl = device_ioctl,		\
 	.compat_ioctl = device_ioctl
 
-/* In one array, for dep_instance_of().  Interfaces add to it at load. */
+/*
+ * In one array, for dep_instance_of().  At load, interfaces add to the first, and
+ * dep_opens_init() makes those of further opens.
+ */
 static struct file_operations device_fops[DEP_FILE_KINDS] __ro_after_init = {
 	[DEP_FILE_EPOLL] = {
 		DEVICE_OPERATIONS,

@@ -383,7 +383,8 @@ static ssize_t classic_write(struct file *file, const char __user *buf,
 static int classic_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	switch (vma->vm_pgoff) {
-	/* Without the ring, they are nobody's. */
+	/* Where a build has none of them, they are nobody's. */
+	case DEVEPOLL_MAP_EVENTS >> PAGE_SHIFT:
 	case DEVEPOLL_MAP_RING >> PAGE_SHIFT:
 	case DEVEPOLL_MAP_RING_SLOTS >> PAGE_SHIFT:
 		return -ENODEV;

@@ -248,7 +248,7 @@ static void branch_free(struct dep_leaf *branch)
 }
 
 /**
- * dep_fdmap_destroy() - free a map without items
+ * dep_fdmap_destroy() - free the leaves of a map, but no item
  * @map: the map; nobody else can reach it
  */
 void dep_fdmap_destroy(struct dep_fdmap *map)

@@ -126,14 +126,16 @@ struct dep_item *dep_host_new_lone(bool told)
 }
 
 /* Frees hosts that were given back, or allocated ahead. */
-static void host_free_all(struct dep_item *item)
+static noinline void host_free_all(struct dep_item *item)
 {
 	void *hosts[DEP_HOSTS_AHEAD_MOST] __uninitialized;
 	size_t nr = 0;
 
 	for (; item; item = item->next_free)
 		hosts[nr++] = dep_host_of(item);
-	if (nr)
+	if (nr == 1)
+		kmem_cache_free(host_cache, hosts[0]);
+	else if (nr)
 		kmem_cache_free_bulk(host_cache, nr, hosts);
 }
 
@@ -262,7 +264,12 @@ void dep_item_free_several(struct dep_instance *inst, struct dep_item *first)
 		dep_owner_free_spare(inst);
 }
 
-/* Does a number have as many items as it may have? */
+/**
+ * dep_item_has_many_peers() - has a number as many items as it may have?
+ * @first: the first one; its instance is locked
+ *
+ * Return: true if so.
+ */
 bool dep_item_has_many_peers(const struct dep_item *first)
 {
 	u32 nr = 0;

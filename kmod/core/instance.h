@@ -285,8 +285,8 @@
  *  - POLLFREE: the owner of a wait-queue head is about to free it after a
  *    grace period.  dep_watch_wake takes the entry off and stores NULL to
  *    dep_wait.head with release; wait_lock_head loads it with acquire
- *    under rcu_read_lock.  After that store the waker touches neither entry nor
- *    watch.
+ *    under rcu_read_lock, or under a spin lock.  After that store the waker
+ *    touches neither entry nor watch.
  *  - A file whose watch is in the wait queue already: whoever joins the watch
  *    is on its list before the file is polled, and then reads dep_wait.head
  *    with acquire and without B.  It is set, with release, under the lock of

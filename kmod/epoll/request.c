@@ -36,6 +36,7 @@ static fmode_t request_mode_sized(unsigned int cmd)
 static fmode_t request_mode(unsigned int cmd)
 {
 	const struct dep_request *request;
+	fmode_t mode;
 
 	switch (cmd) {
 	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
@@ -49,9 +50,11 @@ static fmode_t request_mode(unsigned int cmd)
 	case DEVEPOLL_STEP_BACK:
 		return FMODE_READ;
 	}
-	/* Or one of another interface. */
+	mode = request_mode_sized(cmd);
+	if (mode)
+		return mode;
 	request = dep_interface_request(cmd);
-	return request ? request->mode : request_mode_sized(cmd);
+	return request ? request->mode : 0;
 }
 
 /**

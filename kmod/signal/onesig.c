@@ -244,42 +244,62 @@ static unsigned int queues_nr;
 static DEFINE_MUTEX(queues_lock);
 
 /*
- * Takes a reference on the queue of a person, and makes it if there is none;
- * the person stays until queue_put().  ->poll() may sleep for as long as the
- * file's owner likes, so each person can only fill a queue of their own.
+ * Takes a reference on the queue of a person, which is *@own from now on if there
+ * is none yet; -EAGAIN if that is NULL.
+ */
+static int queue_join(struct dep_person *person, struct workqueue_struct **own)
+{
+	guard(mutex)(&queues_lock);
+	if (!person->works) {
+		if (!*own)
+			return -EAGAIN;
+		if (queues_nr >= DEP_PERSON_QUEUES && !dep_person_is_exempt())
+			return -ENOSPC;
+		queues_nr++;
+		swap(person->works, *own);
+	}
+	person->nr_signal_sets++;
+	return 0;
+}
+
+/*
+ * Finds or makes the queue of a person, who stays until queue_put().  ->poll() may
+ * sleep for as long as the file's owner likes, so each person can only fill a
+ * queue of their own.
  *
  * -ENOSPC: too many persons have one, and the caller is not root;
  * -ENOMEM: no memory.
  */
 static int queue_get(struct dep_person *person)
 {
-	int err = 0;
+	struct workqueue_struct *own = NULL;
+	int err = queue_join(person, &own);
 
-	mutex_lock(&queues_lock);
-	if (!person->works && queues_nr >= DEP_PERSON_QUEUES &&
-	    !dep_person_is_exempt()) {
-		err = -ENOSPC;
-	} else if (!person->works) {
-		person->works = alloc_workqueue("devepoll_ask", WQ_UNBOUND,
-						DEP_PERSON_WORKS);
-		err = person->works ? 0 : -ENOMEM;
-		queues_nr += !err;
-	}
-	person->nr_signal_sets += !err;
-	mutex_unlock(&queues_lock);
+	if (err != -EAGAIN)
+		return err;
+	/* Not under the lock: others need it to close their sets. */
+	own = alloc_workqueue("devepoll_ask", WQ_UNBOUND, DEP_PERSON_WORKS);
+	if (!own)
+		return -ENOMEM;
+	err = queue_join(person, &own);
+	if (own)
+		destroy_workqueue(own);
 	return err;
 }
 
 /* Drops it; nothing of the caller is queued there any more. */
 static void queue_put(struct dep_person *person)
 {
+	struct workqueue_struct *works = NULL;
+
 	mutex_lock(&queues_lock);
 	if (!--person->nr_signal_sets) {
-		destroy_workqueue(person->works);
-		person->works = NULL;
+		swap(person->works, works);
 		queues_nr--;
 	}
 	mutex_unlock(&queues_lock);
+	if (works)
+		destroy_workqueue(works);
 }
 
 static void onesig_destroy(struct dep_onesig *onesig)
@@ -341,7 +361,7 @@ static int onesig_begin(struct dep_instance *inst, struct dep_onesig *onesig)
 static long onesig_make(struct file *file, unsigned int cmd, void __user *arg)
 {
 	struct dep_instance *inst = file->private_data;
-	struct devepoll_signal args;
+	struct devepoll_signal args __aligned(8);
 	struct dep_onesig *onesig;
 	int err;
 
