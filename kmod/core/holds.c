@@ -317,8 +317,9 @@ void dep_reader_steps_back(struct dep_instance *inst)
 {
 	if (!dep_reader_comes_back(inst))
 		return;
-	guard(spinlock_irq)(&inst->lock);
+	spin_lock_irq(&inst->lock);
 	dep_instance_wake(inst);
+	spin_unlock_irq(&inst->lock);
 }
 
 /* Nobody has an event of a slot set any more. */

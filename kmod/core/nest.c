@@ -171,13 +171,16 @@ struct dep_nest *dep_nest_link(struct dep_instance *outer,
  */
 void dep_nest_cut(struct dep_nest *nest)
 {
-	guard(spinlock_irqsave)(&nest_lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&nest_lock, flags);
 	if (!list_empty(&nest->in_inner)) {
 		list_del_init(&nest->in_outer);
 		list_del_init(&nest->in_inner);
 		WRITE_ONCE(nest->inner->nesting.nr_outer,
 			   nest->inner->nesting.nr_outer - 1);
 	}
+	spin_unlock_irqrestore(&nest_lock, flags);
 }
 
 /**

@@ -58,14 +58,19 @@ static struct dep_person *person_find(kuid_t uid,
 	const u32 hash = person_hash(uid, ns);
 	struct dep_person *person;
 
-	guard(spinlock_irq)(&person_lock);
+	spin_lock_irq(&person_lock);
 	hash_for_each_possible(persons, person, link, hash) {
-		if (uid_eq(person->uid, uid) && person->ns == ns)
-			return dep_person_hold(person);
+		if (uid_eq(person->uid, uid) && person->ns == ns) {
+			dep_person_hold(person);
+			goto unlock;
+		}
 	}
+	person = fresh;
 	if (fresh)
 		hash_add(persons, &fresh->link, hash);
-	return fresh;
+unlock:
+	spin_unlock_irq(&person_lock);
+	return person;
 }
 
 static struct dep_person *person_new(kuid_t uid,
@@ -122,13 +127,17 @@ void dep_person_put(struct dep_person *person)
 {
 	unsigned long flags;
 
-	if (!refcount_dec_and_lock_irqsave(&person->refs, &person_lock,
-					   &flags))
+	if (refcount_dec_not_one(&person->refs))
 		return;
-	hash_del(&person->link);
+	spin_lock_irqsave(&person_lock, flags);
+	if (refcount_dec_and_test(&person->refs))
+		hash_del(&person->link);
+	else
+		person = NULL;
 	spin_unlock_irqrestore(&person_lock, flags);
 	/* Nobody looks at it any more; kvfree() may sleep. */
-	kvfree_rcu(person, rcu);
+	if (person)
+		kvfree_rcu(person, rcu);
 }
 
 /**

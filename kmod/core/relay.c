@@ -93,9 +93,11 @@ static void relay_unlist(struct dep_instance *inst, struct dep_relay **place,
 
 	if (!relay)
 		return;
-	guard(spinlock)(&relay->lock);
-	if (list_empty(link))
+	spin_lock(&relay->lock);
+	if (list_empty(link)) {
+		spin_unlock(&relay->lock);
 		return;
+	}
 	list_del_init(link);
 	lane = dep_relay_lane(relay, inst);
 	if (link == &inst->in_late) {
@@ -105,15 +107,20 @@ static void relay_unlist(struct dep_instance *inst, struct dep_relay **place,
 		dep_queue_settle(&lane->fresh);
 		dep_queue_settle(&lane->rest);
 	}
+	spin_unlock(&relay->lock);
 	*place = NULL;
 }
 
 static bool relay_forget(struct dep_instance *inst)
 {
-	guard(spinlock_irq)(&inst->lock);
+	bool gone;
+
+	spin_lock_irq(&inst->lock);
 	relay_unlist(inst, &inst->relay, &inst->in_relay);
 	relay_unlist(inst, &inst->late, &inst->in_late);
-	return !inst->relay && !inst->late && !atomic_read(&inst->serving);
+	gone = !inst->relay && !inst->late && !atomic_read(&inst->serving);
+	spin_unlock_irq(&inst->lock);
+	return gone;
 }
 
 /**

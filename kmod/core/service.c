@@ -183,9 +183,12 @@ static enum hrtimer_restart late_tick(struct hrtimer *timer)
 static void relay_settle(struct dep_relay *relay, struct dep_instance *inst,
 			 u64 owed)
 {
+	unsigned long flags;
+
 	if (owed) {
-		guard(spinlock_irqsave)(&relay->lock);
+		spin_lock_irqsave(&relay->lock, flags);
 		dep_lane_charge(dep_relay_lane(relay, inst), owed);
+		spin_unlock_irqrestore(&relay->lock, flags);
 	}
 	dep_relay_served(inst);
 }
@@ -208,9 +211,12 @@ static void relay_put_off_all(struct dep_relay *relay)
 /* Leaves a set that was taken to the worker. */
 static void relay_put_off(struct dep_relay *relay, struct dep_instance *inst)
 {
-	guard(spinlock_irqsave)(&relay->lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&relay->lock, flags);
 	dep_queue_add(&dep_relay_lane(relay, inst)->rest, &inst->in_relay,
 		      &relay->rest);
+	spin_unlock_irqrestore(&relay->lock, flags);
 }
 
 /* Wakes at most DEP_WAKE_BATCH io_uring commands; false if there are more. */
@@ -290,16 +296,18 @@ static bool instance_has_pollers(struct dep_instance *inst, u32 most)
 {
 	wait_queue_head_t *queue = &inst->poll_queue;
 	wait_queue_entry_t *entry;
+	unsigned long flags;
 	u32 nr = 0;
 
 	if (READ_ONCE(inst->nesting.nr_outer) > most)
 		return true;
-	guard(spinlock_irqsave)(&queue->lock);
+	spin_lock_irqsave(&queue->lock, flags);
 	list_for_each_entry(entry, &queue->head, entry) {
 		if (++nr > most)
-			return true;
+			break;
 	}
-	return false;
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return nr > most;
 }
 
 /* May an interrupt serve this set, even if its time is used up? */
@@ -460,14 +468,18 @@ static struct dep_lane *relay_first_lane(struct dep_relay *relay, u64 now)
 /* As relay_take(), for a worker: takes no set of a person who owes time. */
 static struct dep_instance *relay_take_rest(struct dep_relay *relay, u64 now)
 {
+	struct dep_instance *inst = NULL;
 	struct dep_lane *lane;
+	unsigned long flags;
 
-	guard(spinlock_irqsave)(&relay->lock);
+	spin_lock_irqsave(&relay->lock, flags);
 	lane = relay_first_lane(relay, now);
-	if (!lane)
-		return NULL;
-	relay->served++;
-	return relay_take_from(relay, &lane->rest, &relay->rest);
+	if (lane) {
+		inst = relay_take_from(relay, &lane->rest, &relay->rest);
+		relay->served++;
+	}
+	spin_unlock_irqrestore(&relay->lock, flags);
+	return inst;
 }
 
 /*

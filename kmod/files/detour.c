@@ -20,9 +20,11 @@ DEFINE_STATIC_SRCU(detour_srcu);
  */
 void dep_detour_file_gone(struct file *file)
 {
-	guard(srcu)(&detour_srcu);
+	int idx = srcu_read_lock(&detour_srcu);
+
 	if (dep_watch_maybe(file))
 		dep_watch_file_gone(file);
+	srcu_read_unlock(&detour_srcu, idx);
 }
 
 /**

@@ -25,9 +25,12 @@ unsigned int dep_watch_table_bits __read_mostly;
 bool dep_watch_is_there(const struct file *file)
 {
 	struct dep_bucket *bucket = dep_watch_bucket(file);
+	bool there;
 
-	guard(spinlock)(&bucket->lock);
-	return dep_bucket_find(bucket, file);
+	spin_lock(&bucket->lock);
+	there = dep_bucket_find(bucket, file);
+	spin_unlock(&bucket->lock);
+	return there;
 }
 
 /**
@@ -250,13 +253,16 @@ watch_join(struct dep_bucket *bucket, struct dep_item *item, bool exempt)
 {
 	struct dep_watch *watch;
 
-	guard(spinlock)(&bucket->lock);
+	spin_lock(&bucket->lock);
 	watch = dep_bucket_find(bucket, item->file);
 	if (unlikely(!watch))
-		return NULL;
-	guard(spinlock_irq)(&watch->lock);
-	if (unlikely(!watch_has_room(watch, item, exempt)))
-		return ERR_PTR(-ENOSPC);
+		goto unlock;
+	spin_lock_irq(&watch->lock);
+	if (unlikely(!watch_has_room(watch, item, exempt))) {
+		spin_unlock_irq(&watch->lock);
+		watch = ERR_PTR(-ENOSPC);
+		goto unlock;
+	}
 	dep_host_share(watch);
 	WRITE_ONCE(watch->nr_items, watch->nr_items + 1);
 	dep_item_set_watch(item, watch);
@@ -265,7 +271,10 @@ watch_join(struct dep_bucket *bucket, struct dep_item *item, bool exempt)
 	/* Behind the others. */
 	list_add_tail(&item->link, &watch->first->link);
 	watch->nr_exclusive += dep_item_is_exclusive(item);
+	spin_unlock_irq(&watch->lock);
 	WRITE_ONCE(bucket->joined, dep_bucket_mark(item->file));
+unlock:
+	spin_unlock(&bucket->lock);
 	return watch;
 }
 
@@ -293,14 +302,18 @@ static __always_inline bool watch_publish(struct dep_bucket *bucket,
 					  struct dep_watch *watch,
 					  struct dep_item *item)
 {
-	guard(spinlock)(&bucket->lock);
-	if (unlikely(dep_bucket_find(bucket, item->file)))
-		return false;
-	dep_item_set_watch(item, watch);
-	watch->next = bucket->watches;
-	WRITE_ONCE(watch->in_table, true);
-	WRITE_ONCE(bucket->watches, watch);
-	return true;
+	bool alone;
+
+	spin_lock(&bucket->lock);
+	alone = !dep_bucket_find(bucket, item->file);
+	if (likely(alone)) {
+		dep_item_set_watch(item, watch);
+		watch->next = bucket->watches;
+		WRITE_ONCE(watch->in_table, true);
+		WRITE_ONCE(bucket->watches, watch);
+	}
+	spin_unlock(&bucket->lock);
+	return alone;
 }
 
 /*

@@ -152,11 +152,16 @@ static int arming_wait_on(struct dep_arming *arming, wait_queue_head_t *head,
 			  struct further_request *request)
 {
 	struct dep_watch *watch = arming->watch;
+	struct dep_bucket *bucket;
+	int err;
 
 	if (likely(!arming->shared))
 		return watch_wait_on(watch, head, request);
-	guard(spinlock)(&dep_watch_bucket(dep_watch_file(watch))->lock);
-	return watch_wait_on(watch, head, request);
+	bucket = dep_watch_bucket(dep_watch_file(watch));
+	spin_lock(&bucket->lock);
+	err = watch_wait_on(watch, head, request);
+	spin_unlock(&bucket->lock);
+	return err;
 }
 
 /* A wait queue in which the watch is not, unless as one of its further ones. */

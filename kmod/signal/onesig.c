@@ -249,17 +249,23 @@ static DEFINE_MUTEX(queues_lock);
  */
 static int queue_join(struct dep_person *person, struct workqueue_struct **own)
 {
-	guard(mutex)(&queues_lock);
-	if (!person->works) {
-		if (!*own)
-			return -EAGAIN;
-		if (queues_nr >= DEP_PERSON_QUEUES && !dep_person_is_exempt())
-			return -ENOSPC;
-		queues_nr++;
-		swap(person->works, *own);
+	int err = 0;
+
+	mutex_lock(&queues_lock);
+	if (!person->works && !*own) {
+		err = -EAGAIN;
+	} else if (!person->works && queues_nr >= DEP_PERSON_QUEUES &&
+		   !dep_person_is_exempt()) {
+		err = -ENOSPC;
+	} else {
+		if (!person->works) {
+			queues_nr++;
+			swap(person->works, *own);
+		}
+		person->nr_signal_sets++;
 	}
-	person->nr_signal_sets++;
-	return 0;
+	mutex_unlock(&queues_lock);
+	return err;
 }
 
 /*
