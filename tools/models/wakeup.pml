@@ -21,7 +21,7 @@
  *  2	the program reads the data before its page set is taken: no smp_mb()
  *	in dep_pages_take()
  *  3	a change polls the file before it asks for more: no smp_mb() in
- *	interest_change()
+ *	write_change()
  *  4	the pending bits are read before the page set: no smp_rmb() in
  *	watch_may_return()
  *  5	a post writes the page set before the pending bits: no smp_wmb() in
