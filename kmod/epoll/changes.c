@@ -61,9 +61,6 @@ static __always_inline int change_apply(struct dep_instance *inst,
 	mode = change_mode(from);
 	if (dep_change_check_mode(inst, mode))
 		return -EINVAL;
-	if (likely(from->op == DEVEPOLL_ADD) && mode & DEP_MODE_TELL_CLOSED)
-		return dep_interest_add_told(inst, from->fd, events, mode,
-					     from->data);
 	if (likely(from->op == DEVEPOLL_ADD))
 		return dep_interest_add_fd(inst, from->fd, events, mode,
 					   from->data);
@@ -156,7 +153,7 @@ efault:
 	return -EFAULT;
 }
 
-/* A change that may be the first use of the set, or no plain ADD. */
+/* A change that may be the first use of the set, or no ADD. */
 static noinline int change_apply_locking(struct dep_instance *inst,
 					 const struct devepoll_change *ch)
 {
@@ -211,8 +208,7 @@ int dep_changes_make_one(struct file *file, unsigned int request, u64 address,
 	unsafe_get_user(ch.data, &from->data, efault);
 	user_read_access_end();
 	ch.events = (__force u32)events;
-	if (ch.op != DEVEPOLL_ADD || ch.flags & DEVEPOLL_TELL_CLOSED ||
-	    unlikely(!dep_bind_is_settled(inst)))
+	if (ch.op != DEVEPOLL_ADD || unlikely(!dep_bind_is_settled(inst)))
 		return change_apply_locking(inst, &ch);
 	if (unlikely(!change_is_known(&ch)))
 		return -EINVAL;

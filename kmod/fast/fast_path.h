@@ -207,7 +207,7 @@ static __always_inline u32 fast_poll_item(const struct dep_item *item,
 	/* dep_item_key(), for a set that is not of 2001. */
 	table->_key = (__force __poll_t)
 		(item->events | (item->mode & ~DEP_MODE_OWN));
-	/* vfs_poll(), of a file that has a ->poll(): see interest_check(). */
+	/* vfs_poll(), of a file that has a ->poll(): see dep_check_file(). */
 	return item->events & (__force u32)file->f_op->poll(file, table);
 }
 

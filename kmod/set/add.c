@@ -88,26 +88,19 @@ interest_new_item(struct dep_instance *inst, struct file *file, int fd,
 	return item;
 }
 
-/* The same, but it never gets a host. */
+/* The same, but it never gets a host; and it may report its close. */
 static noinline struct dep_item *
 interest_new_lone(struct dep_instance *inst, struct file *file, int fd,
 		  u16 events, u32 mode, u64 data)
 {
-	return interest_new_item(inst, file, fd, events, mode, data, false,
-				 false);
-}
-
-/* The same, but it reports its close. */
-static noinline struct dep_item *
-interest_new_told(struct dep_instance *inst, struct file *file, int fd,
-		  u16 events, u32 mode, u64 data)
-{
-	int err = DEP_HAS_CLOSED ? dep_readers_make(inst) : -EINVAL;
+	bool told = mode & DEP_MODE_TELL_CLOSED;
+	int err = told ? dep_readers_make(inst) : 0;
 
 	if (err)
 		return ERR_PTR(err);
-	return interest_new_item(inst, file, fd, events, mode | DEP_MODE_HELD,
-				 data, false, true);
+	return interest_new_item(inst, file, fd, events,
+				 told ? mode | DEP_MODE_HELD : mode, data,
+				 false, told);
 }
 
 /*
@@ -180,24 +173,21 @@ static __always_inline bool interest_has(struct dep_instance *inst,
 
 static __always_inline int interest_add(struct dep_instance *inst,
 					struct file *file, int fd, u16 events,
-					u32 mode, u64 data, bool watched,
-					bool told)
+					u32 mode, u64 data, bool watched)
 {
 	bool alone = !watched || !dep_watch_exists(file);
 	struct dep_item *item;
 	int answer, err;
 
-	item = told ? interest_new_told(inst, file, fd, events, mode, data) :
-		      interest_new_item(inst, file, fd, events, mode, data,
-					alone, false);
+	item = unlikely(mode & DEP_MODE_TELL_CLOSED) ?
+		       interest_new_lone(inst, file, fd, events, mode, data) :
+		       interest_new_item(inst, file, fd, events, mode, data,
+					 alone, false);
 	if (IS_ERR(item)) {
 		/* It is not there, but this drops what is stale. */
 		if (dep_interest_resolve(inst, file, fd))
 			return -EEXIST;
-		item = told ? interest_new_told(inst, file, fd, events, mode,
-						data) :
-			      interest_new_lone(inst, file, fd, events, mode,
-						data);
+		item = interest_new_lone(inst, file, fd, events, mode, data);
 		if (IS_ERR(item))
 			return PTR_ERR(item);
 	}
@@ -240,34 +230,20 @@ int dep_interest_add(struct dep_instance *inst, struct file *file, int fd,
 		     u16 events, u32 mode, u64 data)
 {
 	return interest_add(inst, file, fd, events, mode, data,
-			    dep_watch_maybe(file), false);
+			    dep_watch_maybe(file));
 }
 
 /* May EPOLLEXCLUSIVE be combined with the rest? */
-static noinline bool interest_may_exclude(const struct file *file, u16 events,
-					  u32 mode)
+static noinline int interest_check_exclusive(const struct file *file,
+					     u16 events, u32 mode)
 {
-	return !dep_instance_of(file) && !dep_file_is_epoll(file) &&
-	       !(events & ~DEP_EXCLUSIVE_EVENTS) &&
-	       !(mode & ~DEP_EXCLUSIVE_MODES);
-}
-
-/* What is checked before the set is touched, as epoll does. */
-static __always_inline int interest_check(struct dep_instance *inst,
-					  struct file *file, u16 events,
-					  u32 mode)
-{
-	int err = dep_check_file(inst, file);
-
-	if (unlikely(mode & DEP_MODE_EXCLUSIVE) && !err &&
-	    !interest_may_exclude(file, events, mode))
-		err = -EINVAL;
-	return err;
+	return dep_instance_of(file) || dep_file_is_epoll(file) ||
+	       events & ~DEP_EXCLUSIVE_EVENTS || mode & ~DEP_EXCLUSIVE_MODES ?
+		       -EINVAL : 0;
 }
 
 static __always_inline int interest_add_fd(struct dep_instance *inst, int fd,
-					   u16 events, u32 mode, u64 data,
-					   bool told)
+					   u16 events, u32 mode, u64 data)
 {
 	struct fd f = fdget(fd);
 	bool watched;
@@ -276,7 +252,10 @@ static __always_inline int interest_add_fd(struct dep_instance *inst, int fd,
 	lockdep_assert_held(&inst->mtx);
 	if (unlikely(!fd_file(f)))
 		return -EBADF;
-	err = interest_check(inst, fd_file(f), events, mode);
+	/* What is checked before the set is touched, as epoll does. */
+	err = dep_check_file(inst, fd_file(f));
+	if (unlikely(mode & DEP_MODE_EXCLUSIVE) && !err)
+		err = interest_check_exclusive(fd_file(f), events, mode);
 	if (likely(!err)) {
 		watched = dep_watch_maybe(fd_file(f));
 		/*
@@ -287,7 +266,7 @@ static __always_inline int interest_add_fd(struct dep_instance *inst, int fd,
 			err = -EEXIST;
 		else
 			err = interest_add(inst, fd_file(f), fd, events, mode,
-					   data, watched, told);
+					   data, watched);
 	}
 	fdput(f);
 	return err;
@@ -307,24 +286,7 @@ static __always_inline int interest_add_fd(struct dep_instance *inst, int fd,
 int dep_interest_add_fd(struct dep_instance *inst, int fd, u16 events, u32 mode,
 			u64 data)
 {
-	return interest_add_fd(inst, fd, events, mode, data, false);
-}
-
-/**
- * dep_interest_add_told() - the same, for an fd that reports its close
- * @inst: the instance, of the extended interface
- * @fd: as for dep_interest_add_fd()
- * @events: as for dep_interest_add_fd()
- * @mode: as for dep_interest_add_fd(), with DEP_MODE_TELL_CLOSED
- * @data: as for dep_interest_add_fd()
- *
- * Context: process, dep_instance.mtx held; ->poll() may sleep.
- * Return: as dep_interest_change().
- */
-int dep_interest_add_told(struct dep_instance *inst, int fd, u16 events,
-			  u32 mode, u64 data)
-{
-	return interest_add_fd(inst, fd, events, mode, data, true);
+	return interest_add_fd(inst, fd, events, mode, data);
 }
 
 /**
@@ -346,7 +308,7 @@ int dep_interest_add_locking(struct dep_instance *inst, int fd, u16 events,
 
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
-	err = interest_add_fd(inst, fd, events, mode, data, false);
+	err = interest_add_fd(inst, fd, events, mode, data);
 	mutex_unlock(&inst->mtx);
 	return err;
 }

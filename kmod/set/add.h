@@ -17,8 +17,6 @@ int dep_interest_add(struct dep_instance *inst, struct file *file, int fd,
 		     u16 events, u32 mode, u64 data);
 int dep_interest_add_fd(struct dep_instance *inst, int fd, u16 events, u32 mode,
 			u64 data);
-int dep_interest_add_told(struct dep_instance *inst, int fd, u16 events,
-			  u32 mode, u64 data);
 int dep_interest_add_locking(struct dep_instance *inst, int fd, u16 events,
 			     u32 mode, u64 data);
 
