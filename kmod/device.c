@@ -289,12 +289,12 @@ static int device_fadvise(struct file *file, loff_t offset, loff_t len,
 		if (DEP_HAS_CLASSIC && likely(advice == (int)EP_POLL) && !len &&
 		    file->f_mode & FMODE_READ)
 			return dep_classic_poll(file->private_data, offset);
-		if (likely(dep_epoll_is_ctl(advice)))
+		if (likely(dep_request_is_op(advice, DEVEPOLL_EPOLL_CTL(0))))
 			return dep_epoll_ctl(file, advice, offset, len);
 		if (DEP_HAS_RING && advice == DEVEPOLL_RING_WAIT && !len &&
 		    file->f_mode & FMODE_READ)
 			return dep_ring_wait(file->private_data, offset);
-		if (dep_changes_is_one(advice))
+		if (dep_request_is_op(advice, DEVEPOLL_CHANGE(0)))
 			return dep_changes_make_one(file, advice, offset, len);
 	}
 	return device_fadvise_other(file, offset, len, advice);

@@ -183,13 +183,11 @@ static noinline int change_apply_locking(struct dep_instance *inst,
 int dep_changes_make_one(struct file *file, unsigned int request, u64 address,
 			 u64 length)
 {
-	const struct epoll_event __user *from = u64_to_user_ptr(address);
 	struct dep_instance *inst = file->private_data;
 	struct devepoll_change ch __uninitialized;
 	u32 flags = length >> 32;
-	__poll_t events;
 
-	if (unlikely(!dep_access_allows(file, request)))
+	if (unlikely(!(file->f_mode & FMODE_WRITE)))
 		return -EBADF;
 	ch.op = request - DEVEPOLL_CHANGE(0);
 	ch.fd = (int)length;
@@ -202,22 +200,14 @@ int dep_changes_make_one(struct file *file, unsigned int request, u64 address,
 		ch.data = 0;
 		return address ? -EINVAL : change_apply_locking(inst, &ch);
 	}
-	if (!user_read_access_begin(from, sizeof(*from)))
+	if (dep_event_from_user(address, &ch.events, &ch.data))
 		return -EFAULT;
-	unsafe_get_user(events, &from->events, efault);
-	unsafe_get_user(ch.data, &from->data, efault);
-	user_read_access_end();
-	ch.events = (__force u32)events;
 	if (ch.op != DEVEPOLL_ADD || unlikely(!dep_bind_is_settled(inst)))
 		return change_apply_locking(inst, &ch);
 	if (unlikely(!change_is_known(&ch)))
 		return -EINVAL;
 	return dep_interest_add_locking(inst, ch.fd, change_events(&ch),
 					change_mode(&ch), ch.data);
-
-efault:
-	user_read_access_end();
-	return -EFAULT;
 }
 
 /*

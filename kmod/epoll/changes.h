@@ -77,18 +77,6 @@ static inline int dep_change_check_mode(const struct dep_instance *inst,
 	       -EINVAL : 0;
 }
 
-/**
- * dep_changes_is_one() - is this a DEVEPOLL_CHANGE() of the fadvise entry?
- * @request: the request
- *
- * Return: true for the three operations.
- */
-static inline bool dep_changes_is_one(unsigned int request)
-{
-	return request >= DEVEPOLL_CHANGE(DEVEPOLL_ADD) &&
-	       request <= DEVEPOLL_CHANGE(DEVEPOLL_MOD);
-}
-
 int dep_changes_make_one(struct file *file, unsigned int request, u64 address,
 			 u64 length);
 int dep_changes_check_array(const struct dep_changes *changes);

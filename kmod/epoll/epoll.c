@@ -81,23 +81,15 @@ static int fd_of(u64 length)
 	return (s64)length == (int)length ? (int)length : -1;
 }
 
-static __always_inline int read_event(struct dep_change *ch,
-				      const struct epoll_event __user *from)
+static __always_inline int read_event(struct dep_change *ch, u64 address)
 {
-	__poll_t events;
+	u32 events;
 	u64 data;
+	int err = dep_event_from_user(address, &events, &data);
 
-	if (!user_read_access_begin(from, sizeof(*from)))
-		return -EFAULT;
-	unsafe_get_user(events, &from->events, efault);
-	unsafe_get_user(data, &from->data, efault);
-	user_read_access_end();
-	dep_change_from_epoll(ch, (__force u32)events, data);
-	return 0;
-
-efault:
-	user_read_access_end();
-	return -EFAULT;
+	if (likely(!err))
+		dep_change_from_epoll(ch, events, data);
+	return err;
 }
 
 /*
@@ -109,18 +101,13 @@ static __always_inline int apply(struct dep_instance *inst,
 				 const struct dep_change *ch, u16 op,
 				 struct dep_item **gone)
 {
-	switch (op) {
-	case DEVEPOLL_ADD:
-		return dep_interest_add_fd(inst, ch->fd, ch->events, ch->mode,
-					   ch->data);
-	case DEVEPOLL_MOD:
+	if (op == DEVEPOLL_MOD)
 		return dep_interest_modify(inst, ch->fd, ch->events, ch->mode,
 					   ch->data);
-	case DEVEPOLL_DEL:
+	if (op == DEVEPOLL_DEL)
 		*gone = dep_interest_unhook(inst, ch->fd);
-		if (*gone)
-			return 0;
-	}
+	if (*gone)
+		return 0;
 	return dep_interest_change(inst, ch->op, ch->fd, ch->events, ch->mode,
 				   ch->data);
 }
@@ -183,7 +170,7 @@ static __always_inline int fast_ctl(struct dep_instance *inst, u16 op,
 
 	ch.op = op;
 	ch.fd = fd;
-	if (read_event(&ch, u64_to_user_ptr(address)))
+	if (read_event(&ch, address))
 		return -EFAULT;
 	return make_change(inst, &ch, op);
 }
@@ -201,7 +188,7 @@ static noinline int fast_add(struct dep_instance *inst, u64 address, int fd)
 	if (unlikely(!dep_bind_is_settled(inst)))
 		return first_add(inst, address, fd);
 	ch.op = DEVEPOLL_ADD;
-	if (read_event(&ch, u64_to_user_ptr(address)))
+	if (read_event(&ch, address))
 		return -EFAULT;
 	return dep_interest_add_locking(inst, fd, ch.events, ch.mode, ch.data);
 }
@@ -246,27 +233,6 @@ int dep_epoll_ctl_event(struct dep_instance *inst, unsigned int request,
 	return make_change(inst, &ch, ch.op);
 }
 
-static __always_inline int epoll_ctl(struct file *file, unsigned int request,
-				     u64 address, u64 length)
-{
-	struct dep_instance *inst = file->private_data;
-	int fd = fd_of(length);
-
-	if (request == DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD))
-		return fast_modify(inst, address, fd);
-	if (request == DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD))
-		return fast_add(inst, address, fd);
-	return fast_remove(inst, fd);
-}
-
-/* The same by an open that is not for reading and writing. */
-static noinline int epoll_ctl_part(struct file *file, unsigned int request,
-				   u64 address, u64 length)
-{
-	return dep_access_allows(file, request) ?
-		       epoll_ctl(file, request, address, length) : -EBADF;
-}
-
 /**
  * dep_epoll_ctl() - epoll_ctl(2) with its own arguments
  * @file: the set
@@ -276,13 +242,20 @@ static noinline int epoll_ctl_part(struct file *file, unsigned int request,
  *
  * Context: process; sleeps.
  * Return: as epoll_ctl(2);
- * -EBADF: also: not open in the mode that the request needs;
+ * -EBADF: also: not open for writing;
  * -EBUSY: a set of the 2001 interface.
  */
 int dep_epoll_ctl(struct file *file, unsigned int request, u64 address,
 		  u64 length)
 {
-	if (unlikely(!dep_access_is_full(file)))
-		return epoll_ctl_part(file, request, address, length);
-	return epoll_ctl(file, request, address, length);
+	struct dep_instance *inst = file->private_data;
+	int fd = fd_of(length);
+
+	if (unlikely(!(file->f_mode & FMODE_WRITE)))
+		return -EBADF;
+	if (request == DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD))
+		return fast_modify(inst, address, fd);
+	if (request == DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD))
+		return fast_add(inst, address, fd);
+	return fast_remove(inst, fd);
 }

@@ -19,16 +19,4 @@ int dep_epoll_wait(struct file *file, u64 address, u64 length);
 int dep_epoll_ctl(struct file *file, unsigned int request, u64 address,
 		  u64 length);
 
-/**
- * dep_epoll_is_ctl() - is this epoll_ctl(2), as a request of the fadvise entry?
- * @request: the request
- *
- * Return: true for DEVEPOLL_EPOLL_CTL() of the three operations.
- */
-static inline bool dep_epoll_is_ctl(unsigned int request)
-{
-	return request >= DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD) &&
-	       request <= DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD);
-}
-
 #endif /* DEVEPOLL_EPOLL_H */

@@ -260,9 +260,9 @@ static int reader_fadvise(struct file *file, loff_t offset, loff_t length,
 			return reader_wait(file, offset, length);
 		if (request == DEVEPOLL_TAKE)
 			return reader_take(file, offset, length);
-		if (dep_epoll_is_ctl(request))
+		if (dep_request_is_op(request, DEVEPOLL_EPOLL_CTL(0)))
 			return dep_epoll_ctl(file, request, offset, length);
-		if (dep_changes_is_one(request))
+		if (dep_request_is_op(request, DEVEPOLL_CHANGE(0)))
 			return dep_changes_make_one(file, request, offset,
 						    length);
 	}

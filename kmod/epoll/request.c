@@ -20,39 +20,18 @@
 
 bool dep_access_fadvise = true;
 
-/* Requests whose argument may have another size in another version. */
-static fmode_t request_mode_sized(unsigned int cmd)
-{
-	switch (cmd & ~IOCSIZE_MASK) {
-	case DEVEPOLL_CTL & ~IOCSIZE_MASK:
-		return FMODE_WRITE;
-	case DEVEPOLL_WAIT & ~IOCSIZE_MASK:
-		return FMODE_READ;
-	}
-	return 0;
-}
-
 /* The mode that a request needs; 0 if there is no such request. */
 static fmode_t request_mode(unsigned int cmd)
 {
 	const struct dep_request *request;
-	fmode_t mode;
 
-	switch (cmd) {
-	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
-	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
-	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
-	case DEVEPOLL_CHANGE(DEVEPOLL_ADD):
-	case DEVEPOLL_CHANGE(DEVEPOLL_DEL):
-	case DEVEPOLL_CHANGE(DEVEPOLL_MOD):
+	if (dep_request_is_op(cmd, DEVEPOLL_EPOLL_CTL(0)) ||
+	    dep_request_is_op(cmd, DEVEPOLL_CHANGE(0)) ||
+	    dep_request_is(cmd, DEVEPOLL_CTL))
 		return FMODE_WRITE;
-	case DEVEPOLL_EPOLL_WAIT:
-	case DEVEPOLL_STEP_BACK:
+	if (cmd == DEVEPOLL_EPOLL_WAIT || cmd == DEVEPOLL_STEP_BACK ||
+	    dep_request_is(cmd, DEVEPOLL_WAIT))
 		return FMODE_READ;
-	}
-	mode = request_mode_sized(cmd);
-	if (mode)
-		return mode;
 	request = dep_interface_request(cmd);
 	return request ? request->mode : 0;
 }

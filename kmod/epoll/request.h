@@ -31,6 +31,18 @@ static inline bool dep_request_is(unsigned int cmd, unsigned int request)
 }
 
 /**
+ * dep_request_is_op() - does this request make one change?
+ * @request: the request
+ * @none: DEVEPOLL_EPOLL_CTL(0) or DEVEPOLL_CHANGE(0)
+ *
+ * Return: true if it is that of one of the three operations.
+ */
+static inline bool dep_request_is_op(unsigned int request, unsigned int none)
+{
+	return request - (none + DEVEPOLL_ADD) <= DEVEPOLL_MOD - DEVEPOLL_ADD;
+}
+
+/**
  * dep_words_from_user() - read a struct of 64-bit words
  * @to: the struct as we know it
  * @size: its size, bytes
@@ -61,6 +73,31 @@ static __always_inline int dep_words_from_user(u64 *to, size_t size,
 		return -EFAULT;
 	for (i = 0; i < size / sizeof(u64); i++)
 		unsafe_get_user(to[i], &word[i], efault);
+	user_read_access_end();
+	return 0;
+
+efault:
+	user_read_access_end();
+	return -EFAULT;
+}
+
+/**
+ * dep_event_from_user() - read the event of an epoll_ctl(2)
+ * @address: its address
+ * @events: out: the events and modes
+ * @data: out: the user data
+ *
+ * Return: 0, or -EFAULT.
+ */
+static __always_inline int dep_event_from_user(u64 address, u32 *events,
+					       u64 *data)
+{
+	const struct epoll_event __user *from = u64_to_user_ptr(address);
+
+	if (!user_read_access_begin(from, sizeof(*from)))
+		return -EFAULT;
+	unsafe_get_user(*events, (u32 __user *)&from->events, efault);
+	unsafe_get_user(*data, &from->data, efault);
 	user_read_access_end();
 	return 0;
 
@@ -133,17 +170,6 @@ static inline long dep_access_no_request(const struct dep_instance *inst)
 bool dep_access_allows_part(const struct file *file, unsigned int cmd);
 
 /**
- * dep_access_is_full() - is this an open for reading and writing?
- * @file: the open
- *
- * Return: true if so: then it may make every request.
- */
-static inline bool dep_access_is_full(const struct file *file)
-{
-	return dep_access_has(file, FMODE_READ | FMODE_WRITE);
-}
-
-/**
  * dep_access_allows() - may a request be made through an open of this mode?
  * @file: the open
  * @cmd: the request of /dev/epoll, or one of the fadvise entry
@@ -152,7 +178,7 @@ static inline bool dep_access_is_full(const struct file *file)
  */
 static inline bool dep_access_allows(const struct file *file, unsigned int cmd)
 {
-	return likely(dep_access_is_full(file)) ||
+	return likely(dep_access_has(file, FMODE_READ | FMODE_WRITE)) ||
 	       dep_access_allows_part(file, cmd);
 }
 

@@ -183,13 +183,7 @@ static_assert(offsetof(struct devepoll_command, cookie) == sizeof(__u64));
 
 static bool uring_is_change(unsigned int request)
 {
-	switch (request) {
-	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_ADD):
-	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_DEL):
-	case DEVEPOLL_EPOLL_CTL(DEVEPOLL_MOD):
-		return true;
-	}
-	return false;
+	return dep_request_is_op(request, DEVEPOLL_EPOLL_CTL(0));
 }
 
 static bool uring_is_request(unsigned int request)
