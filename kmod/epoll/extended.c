@@ -125,6 +125,14 @@ static int wait_sigset(const struct devepoll_wait_args *args,
 			      sizeof(call->sigset)) ? -EFAULT : 0;
 }
 
+/* Tells how many changes were tried, and how many failed. */
+static int wait_tell(struct devepoll_wait_args __user *user,
+		     const struct dep_changes *changes)
+{
+	return put_user(changes->tried, &user->nr_tried) ?:
+	       put_user(changes->failed, &user->nr_failed);
+}
+
 /* Makes the changes of a wait; sets @all to whether all took effect. */
 static int wait_change(struct dep_instance *inst,
 		       const struct devepoll_wait_args *args,
@@ -143,16 +151,11 @@ static int wait_change(struct dep_instance *inst,
 	if (dep_bind_is_classic(inst) || READ_ONCE(inst->onesig))
 		return -EBUSY;
 	/* Written in advance: see extended_ctl(). */
-	if (put_user(0, &user->nr_tried) || put_user(0, &user->nr_failed))
-		return -EFAULT;
-	err = dep_changes_apply(inst, &changes);
-	if (err)
-		return err;
-	if (put_user(changes.tried, &user->nr_tried) ||
-	    put_user(changes.failed, &user->nr_failed))
-		return -EFAULT;
+	err = wait_tell(user, &changes);
+	if (!err)
+		err = dep_changes_apply(inst, &changes);
 	*all = changes.tried == changes.nr && !changes.failed;
-	return 0;
+	return err ?: wait_tell(user, &changes);
 }
 
 /**
@@ -200,13 +203,17 @@ int dep_extended_prepare(struct file *file, unsigned int cmd,
  * dep_extended_change() - make the changes of a DEVEPOLL_WAIT
  * @inst: the instance
  * @call: the call
+ * @whole: a change that fails is an error of the call
  *
- * From here on the set is one of the extended interface, unless this fails.
+ * From here on the set is one of the extended interface, unless this fails: if
+ * it is @whole and no change took effect, the set still belongs to none.
  *
  * Context: process; sleeps.
- * Return: 0, or an error of the request, see linux/devepoll.h.
+ * Return: 0, or an error of the request, see linux/devepoll.h;
+ * -ECANCELED: it is @whole, and not all changes took effect.
  */
-int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
+int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call,
+			bool whole)
 {
 	bool all;
 	int err;
@@ -216,35 +223,12 @@ int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call)
 	err = wait_change(inst, &call->args, call->user, &all);
 	if (err)
 		return err;
+	if (!all && whole)
+		return -ECANCELED;
 	/* The caller must learn of a failed change at once. */
 	if (!all)
 		call->waiting = (struct dep_waiting) {};
 	return dep_bind_for_wait(inst);
-}
-
-/**
- * dep_extended_change_all() - make the changes of a multishot wait, or fail
- * @inst: the instance
- * @call: the call
- *
- * As dep_extended_change(), but a change that fails is an error of the call.
- * So if none took effect, the set still belongs to no interface.
- *
- * Context: process; sleeps.
- * Return: as dep_extended_change();
- * -ECANCELED: not all took effect.
- */
-int dep_extended_change_all(struct dep_instance *inst,
-			    struct dep_wait_call *call)
-{
-	bool all = true;
-	int err = 0;
-
-	if (call->args.nr_changes)
-		err = wait_change(inst, &call->args, call->user, &all);
-	if (err)
-		return err;
-	return all ? dep_bind_for_wait(inst) : -ECANCELED;
 }
 
 /**
@@ -272,7 +256,7 @@ static long extended_wait(struct file *file, unsigned int cmd,
 
 	ret = dep_extended_prepare(file, cmd, arg, &call);
 	if (!ret)
-		ret = dep_extended_change(inst, &call);
+		ret = dep_extended_change(inst, &call, false);
 	if (ret)
 		return ret;
 	if (!call.masked)

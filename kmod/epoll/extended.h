@@ -31,10 +31,9 @@ struct dep_wait_call {
 
 int dep_extended_prepare(struct file *file, unsigned int cmd,
 			 unsigned long arg, struct dep_wait_call *call);
-int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call);
+int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call,
+			bool whole);
 int dep_extended_refuse(struct dep_instance *inst);
-int dep_extended_change_all(struct dep_instance *inst,
-			    struct dep_wait_call *call);
 long dep_extended_ioctl(struct file *file, unsigned int cmd,
 			unsigned long arg);
 

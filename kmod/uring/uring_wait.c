@@ -281,9 +281,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 		err = uring_set_multishot(wait, cmd);
 	/* Going on after a failed change would hide the failure. */
 	if (!err)
-		err = wait->multishot ?
-		      dep_extended_change_all(inst, &wait->wait) :
-		      dep_extended_change(inst, &wait->wait);
+		err = dep_extended_change(inst, &wait->wait, wait->multishot);
 	/* Even if it would find nothing now: see collect_provide(). */
 	if (!err && dep_instance_readers(inst))
 		err = dep_extended_refuse(inst);
