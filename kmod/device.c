@@ -121,28 +121,19 @@ static int __init minor_register(struct miscdevice *node)
 	return err;
 }
 
-/* What /proc/PID/fdinfo calls a set. */
-static const char *interface_of(const struct dep_instance *inst)
-{
-	const char *name = NULL;
-	struct dep_interface *iface;
-
-	dep_interface_for_each(iface) {
-		if (iface->describe)
-			name = iface->describe(inst);
-		if (name)
-			return name;
-	}
-	return "extended";
-}
-
 static void fdinfo_show(struct seq_file *seq, struct file *file)
 {
-	const struct dep_instance *inst = file->private_data;
+	struct dep_instance *inst = file->private_data;
+	struct dep_interface *iface;
+	const char *name = NULL;
 
-	seq_printf(seq, "interface:\t%s\n", interface_of(inst));
+	dep_interface_for_each(iface) {
+		if (iface->describe && !name)
+			name = iface->describe(inst);
+	}
+	seq_printf(seq, "interface:\t%s\n", name ?: "extended");
 	if (DEP_HAS_STATS)
-		dep_stats_show(file->private_data, seq);
+		dep_stats_show(inst, seq);
 }
 
 /* Maps what is at the offset; if nothing is there, it fails as epoll does. */
@@ -338,30 +329,17 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 			      device_poll_is_wait(table));
 }
 
-#define DEVICE_OPERATIONS			\
-	.owner = THIS_MODULE,			\
-	.flush = device_flush,			\
-	.poll = device_poll,			\
-	.show_fdinfo = fdinfo_show,		\
-	.unlocked_ioctl = device_ioctl,		\
-	.compat_ioctl = device_ioctl
-
-/*
- * In one array, for dep_instance_of().  At load, interfaces add to the first, and
- * dep_opens_init() makes those of further opens.
- */
+/* In one array, for dep_instance_of(); the others are made of the first. */
 static struct file_operations device_fops[DEP_FILE_KINDS] __ro_after_init = {
 	[DEP_FILE_EPOLL] = {
-		DEVICE_OPERATIONS,
+		.owner = THIS_MODULE,
 		.open = device_open,
+		.flush = device_flush,
 		.release = device_release,
-		.mmap = mapping_map,
-		.fadvise = device_fadvise,
-	},
-	[DEP_FILE_AS_EPOLL] = {
-		DEVICE_OPERATIONS,
-		.llseek = noop_llseek,
-		.release = device_release,
+		.poll = device_poll,
+		.show_fdinfo = fdinfo_show,
+		.unlocked_ioctl = device_ioctl,
+		.compat_ioctl = device_ioctl,
 		.mmap = mapping_map,
 		.fadvise = device_fadvise,
 	},
@@ -406,22 +384,26 @@ static void __init device_add_node(const struct miscdevice *node)
 	device_nodes[device_nodes_wanted++].fops = fops;
 }
 
-/* Adds what the interfaces do to the opens of /dev/epoll. */
-static void __init device_add_interfaces(void)
+/* Adds what interfaces do to opens of the node, and makes the others. */
+static void __init device_make_fops(void)
 {
 	struct file_operations *fops = &device_fops[DEP_FILE_EPOLL];
+	struct file_operations *as_epoll = &device_fops[DEP_FILE_AS_EPOLL];
 	struct dep_interface *iface;
 
 	dep_interface_for_each(iface) {
 		if (iface->uring_cmd)
 			fops->uring_cmd = iface->uring_cmd;
-		/* epoll's fds can't be written. */
 		if (iface->write)
 			fops->write = iface->write;
 		if (iface->node)
 			device_add_node(iface->node);
 	}
-	device_fops[DEP_FILE_AS_EPOLL].uring_cmd = fops->uring_cmd;
+	*as_epoll = *fops;
+	as_epoll->open = NULL;
+	as_epoll->llseek = noop_llseek;
+	/* epoll's fds can't be written. */
+	as_epoll->write = NULL;
 	if (DEP_HAS_OPENS)
 		dep_opens_init(device_fops, device_fadvise_other);
 }
@@ -443,7 +425,7 @@ int __init dep_device_register(umode_t mode)
 	poll_initwait(&waiter);
 	device_poll_proc = waiter.pt._qproc;
 	poll_freewait(&waiter);
-	device_add_interfaces();
+	device_make_fops();
 	dep_instance_fops = device_fops;
 	for (; device_nr_nodes < device_nodes_wanted; device_nr_nodes++) {
 		struct miscdevice *node = &device_nodes[device_nr_nodes];
