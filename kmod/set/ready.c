@@ -108,32 +108,40 @@ static u16 ask_file(const struct dep_item *item, unsigned int depth,
 	return events & (__force u16)vfs_poll(item->file, &table);
 }
 
-/*
- * Fails before a pass.  The caller may have listed something by coming back,
- * which is another waiter's then.
+/**
+ * dep_waiting_pass() - let the next waiter look, since nothing was taken
+ * @inst: the instance
+ *
+ * Without this, a call that fails would lose a wake-up that was meant for a
+ * waiter that takes the events.
  */
-static noinline int collect_fail(struct dep_instance *inst, int err)
+void dep_waiting_pass(struct dep_instance *inst)
 {
+	if (!dep_instance_has_work(inst))
+		return;
 	spin_lock_irq(&inst->lock);
-	if (dep_instance_lacks_room(inst))
+	if (inst->pending || dep_instance_lacks_room(inst))
 		dep_instance_wake(inst);
 	spin_unlock_irq(&inst->lock);
-	return err;
 }
 
 /*
- * Where fds report their close, it must be known when the caller has dealt with
- * what it takes.  Of an io_uring nobody knows that.
+ * Takes M.  Where fds report their close, it must be known when the caller has
+ * dealt with what it takes.  Of an io_uring nobody knows that.
  */
-static __always_inline int collect_provide(struct dep_instance *inst,
-					   const struct dep_results *results)
+static __always_inline int collect_begin(struct dep_instance *inst,
+					 const struct dep_results *results)
 {
-	if (likely(!dep_instance_readers(inst)) ||
+	int err = mutex_lock_killable(&inst->mtx);
+
+	if (err || likely(!dep_instance_readers(inst)) ||
 	    results->layout == DEP_LAYOUT_RING)
-		return 0;
-	if (results->by_ring || current->flags & (PF_IO_WORKER | PF_KTHREAD))
-		return -EOPNOTSUPP;
-	return dep_reader_provide(inst);
+		return err;
+	err = results->by_ring || current->flags & (PF_IO_WORKER | PF_KTHREAD) ?
+		      -EOPNOTSUPP : dep_reader_provide(inst);
+	if (err)
+		mutex_unlock(&inst->mtx);
+	return err;
 }
 
 static int collect_once(struct dep_instance *inst, struct dep_results *results)
@@ -145,12 +153,11 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	dep_pass_init(&pass, inst, 0);
 	pass.adopts = !results->only_waits;
 	pass.removes = !results->only_waits;
-	if (mutex_lock_killable(&inst->mtx))
-		return collect_fail(inst, -EINTR);
-	err = collect_provide(inst, results);
+	err = collect_begin(inst, results);
 	if (unlikely(err)) {
-		mutex_unlock(&inst->mtx);
-		return collect_fail(inst, err);
+		/* It may have listed something by coming back. */
+		dep_waiting_pass(inst);
+		return err;
 	}
 	if (first) {
 		results->pass = dep_instance_next_pass(inst);

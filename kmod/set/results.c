@@ -71,56 +71,33 @@ efault:
 	return -EFAULT;
 }
 
-static int send_any_user(struct dep_pass *pass)
-{
-	switch (pass->results->layout) {
-	case DEP_LAYOUT_EPOLL:
-		return send_user(pass, DEP_LAYOUT_EPOLL);
-	case DEP_LAYOUT_POLLFD:
-		return send_user(pass, DEP_LAYOUT_POLLFD);
-	case DEP_LAYOUT_RING:
-		/* With L held: dep_pass_run(). */
-		return 0;
-	default:
-		return send_user(pass, DEP_LAYOUT_EVENT);
-	}
-}
-
-static void send_kernel(struct dep_pass *pass)
+/* The same to mapped pages. */
+static __always_inline int send_kernel(struct dep_pass *pass,
+				       enum dep_layout layout)
 {
 	struct dep_results *results = pass->results;
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
-	struct devepoll_event *to = results->kernel;
+	struct devepoll_event *events = results->kernel;
+	struct pollfd *slots = results->kernel;
 
 	for (ask = pass->asks; ask < end; ask++) {
 		if (!ask->revents)
 			continue;
-		to[results->nr] = (struct devepoll_event) {
-			.data = ask->data,
-			.events = ask->revents,
-			.fd = ask->fd,
-		};
+		if (layout == DEP_LAYOUT_POLLFD)
+			slots[results->nr] = (struct pollfd) {
+				.fd = ask->fd,
+				.events = ask->data,
+				.revents = ask->revents,
+			};
+		else
+			events[results->nr] = (struct devepoll_event) {
+				.data = ask->data,
+				.events = ask->revents,
+				.fd = ask->fd,
+			};
 		mark_sent(pass, ask);
 	}
-}
-
-/* The same in the layout of /dev/poll. */
-static noinline void send_slots(struct dep_pass *pass)
-{
-	struct dep_results *results = pass->results;
-	struct dep_ask *ask, *end = pass->asks + pass->nr;
-	struct pollfd *to = results->kernel;
-
-	for (ask = pass->asks; ask < end; ask++) {
-		if (!ask->revents)
-			continue;
-		to[results->nr] = (struct pollfd) {
-			.fd = ask->fd,
-			.events = ask->data,
-			.revents = ask->revents,
-		};
-		mark_sent(pass, ask);
-	}
+	return 0;
 }
 
 /**
@@ -134,14 +111,24 @@ static noinline void send_slots(struct dep_pass *pass)
  */
 void dep_results_send(struct dep_pass *pass)
 {
-	if (pass->results->kernel) {
-		if (unlikely(pass->results->layout == DEP_LAYOUT_POLLFD))
-			send_slots(pass);
-		else
-			send_kernel(pass);
-	} else {
-		pagefault_disable();
-		pass->err = send_any_user(pass);
-		pagefault_enable();
+	void *kernel = pass->results->kernel;
+
+	pagefault_disable();
+	switch (pass->results->layout) {
+	case DEP_LAYOUT_EPOLL:
+		pass->err = send_user(pass, DEP_LAYOUT_EPOLL);
+		break;
+	case DEP_LAYOUT_POLLFD:
+		pass->err = kernel ? send_kernel(pass, DEP_LAYOUT_POLLFD) :
+				     send_user(pass, DEP_LAYOUT_POLLFD);
+		break;
+	case DEP_LAYOUT_EVENT:
+		pass->err = kernel ? send_kernel(pass, DEP_LAYOUT_EVENT) :
+				     send_user(pass, DEP_LAYOUT_EVENT);
+		break;
+	case DEP_LAYOUT_RING:
+		/* With L held: dep_pass_run(). */
+		break;
 	}
+	pagefault_enable();
 }

@@ -5,9 +5,11 @@
  * sleeps until there is enough.
  */
 #include <linux/hrtimer.h>
+#include <linux/nsproxy.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/time_namespace.h>
 
 #include "core/instance.h"
 #include "core/limits.h"
@@ -16,19 +18,23 @@
 #include "set/waiting.h"
 
 /**
- * dep_waiting_leave_namespace() - convert a time to the machine's clock
- * @waiting: the call; its timeout is by the clock of a time namespace
- * @offset: how much later it is there
+ * dep_waiting_set_absolute() - the timeout of a call is a point in time
+ * @waiting: the call; its timeout is by the clock of the caller
  *
- * As timens_ktime_to_host(), which modules can't call on 6.1.
+ * A time namespace shifts the clock that its processes read.  This does as
+ * timens_ktime_to_host(), which modules can't call on 6.1.
  */
-void dep_waiting_leave_namespace(struct dep_waiting *waiting,
-				 const struct timespec64 *offset)
+void dep_waiting_set_absolute(struct dep_waiting *waiting)
 {
-	ktime_t shift = timespec64_to_ktime(*offset);
+	const struct nsproxy *namespaces = current->nsproxy;
+	ktime_t shift;
 
-	if (waiting->timeout <= 0)
+	waiting->absolute = true;
+	/* A task that is about to end has none. */
+	if (!IS_ENABLED(CONFIG_TIME_NS) || unlikely(!namespaces) ||
+	    waiting->timeout <= 0)
 		return;
+	shift = timespec64_to_ktime(namespaces->time_ns->offsets.monotonic);
 	/* Before the machine started: it is over. */
 	if (waiting->timeout < shift)
 		waiting->timeout = 0;
@@ -38,12 +44,16 @@ void dep_waiting_leave_namespace(struct dep_waiting *waiting,
 }
 
 /**
- * dep_waiting_set_end() - dep_waiting_set_deadline() for a wait that has an end
+ * dep_waiting_set_deadline() - compute the deadline of a call
  * @waiting: the call
+ *
+ * Only a call that does not find events at once reads the clock.
  */
-void dep_waiting_set_end(struct dep_waiting *waiting)
+void dep_waiting_set_deadline(struct dep_waiting *waiting)
 {
-	if (waiting->absolute)
+	if (waiting->timeout < 0)
+		waiting->deadline = KTIME_MAX;
+	else if (waiting->absolute)
 		waiting->deadline = waiting->timeout;
 	else if (waiting->timeout && !waiting->deadline)
 		waiting->deadline = ktime_add_safe(ktime_get(),
@@ -99,23 +109,6 @@ bool dep_waiting_sleep(const struct dep_waiting *waiting,
 }
 
 /**
- * dep_waiting_pass() - let the next waiter look, since nothing was taken
- * @inst: the instance
- *
- * Without this, a call that fails would lose a wake-up that was meant for a
- * waiter that takes the events.
- */
-void dep_waiting_pass(struct dep_instance *inst)
-{
-	if (!dep_instance_has_work(inst))
-		return;
-	spin_lock_irq(&inst->lock);
-	if (inst->pending || dep_instance_lacks_room(inst))
-		dep_instance_wake(inst);
-	spin_unlock_irq(&inst->lock);
-}
-
-/**
  * dep_waiting_wake_all() - let every sleeping waiter look again
  * @inst: the instance
  *
@@ -140,10 +133,19 @@ enum collect_verdict {
 	COLLECT_SIGNAL,
 };
 
-/* @woken: an event or a signal has woken the caller: there is little doubt. */
-static __always_inline int collect_try(struct dep_results *results,
-				       struct dep_instance *inst, u32 min,
-				       u32 *seen, bool woken)
+/**
+ * dep_collect_try() - take events if there are enough of them
+ * @results: where the events go
+ * @inst: the instance, of the extended interface
+ * @min: how many there have to be, at least 1
+ * @seen: out: how many there are if these are too few; they stay
+ * @woken: an event or a signal has woken the caller: there is little doubt
+ *
+ * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
+ * Return: as dep_ready_collect(); 0 if there are too few.
+ */
+int dep_collect_try(struct dep_results *results, struct dep_instance *inst,
+		    u32 min, u32 *seen, bool woken)
 {
 	*seen = 0;
 	if (!woken && !dep_ready_may_ask(inst))
@@ -164,22 +166,6 @@ static __always_inline int collect_try(struct dep_results *results,
 }
 
 /**
- * dep_collect_try() - take events if there are enough of them
- * @results: where the events go
- * @inst: the instance, of the extended interface
- * @min: how many there have to be, at least 1
- * @seen: out: how many there are if these are too few; they stay
- *
- * Context: process; sleeps on dep_instance.mtx, in ->poll() and on user memory.
- * Return: as dep_ready_collect(); 0 if there are too few.
- */
-int dep_collect_try(struct dep_results *results, struct dep_instance *inst,
-		    u32 min, u32 *seen)
-{
-	return collect_try(results, inst, min, seen, false);
-}
-
-/**
  * dep_collect_rest() - take the events that there are, even if they are too few
  * @results: where the events go
  * @inst: the instance, of the extended interface
@@ -191,7 +177,7 @@ int dep_collect_rest(struct dep_results *results, struct dep_instance *inst)
 {
 	u32 seen;
 
-	return dep_collect_try(results, inst, 1, &seen);
+	return dep_collect_try(results, inst, 1, &seen, false);
 }
 
 /*
@@ -217,18 +203,9 @@ collect_look(struct dep_waiting *waiting, struct dep_instance *inst,
 	return verdict;
 }
 
-/*
- * Takes a waiter off its queue after its sleep.  One that wants a single event
- * leaves it when it takes L to take events, or to give up, as it does before
- * its stack goes, which a waker may still read.
- */
-static __always_inline void collect_woken(struct dep_instance *inst,
-					  struct dep_waiter *waiter, u32 min)
+static void collect_back(struct dep_instance *inst, struct dep_waiter *waiter)
 {
-	if (likely(min <= 1))
-		return;
 	spin_lock_irq(&inst->lock);
-	/* It counts first, and may leave all events there. */
 	dep_waiter_back(inst, waiter);
 	spin_unlock_irq(&inst->lock);
 }
@@ -268,7 +245,14 @@ noinline int dep_collect_next(struct dep_waiting *waiting,
 		if (verdict == COLLECT_SLEEP) {
 			woken = dep_waiting_sleep(waiting, inst, &waiter,
 						  false);
-			collect_woken(inst, &waiter, min);
+			/*
+			 * One that wants a single event leaves the queue when
+			 * it takes L to take events, or to give up, as it does
+			 * before its stack goes, which a waker may still read.
+			 * Others count first, and may leave all events there.
+			 */
+			if (unlikely(min > 1))
+				collect_back(inst, &waiter);
 		}
 		/* After a sleep, the time is over. */
 		if (verdict != COLLECT_ASK && !woken) {
@@ -277,14 +261,12 @@ noinline int dep_collect_next(struct dep_waiting *waiting,
 				ret = -EINTR;
 			break;
 		}
-		ret = collect_try(results, inst, min, &seen, woken);
+		ret = dep_collect_try(results, inst, min, &seen, woken);
 	}
 	results->waiter = NULL;
 	/* A waiter that was woken and takes nothing passes it on. */
 	if (ret <= 0) {
-		spin_lock_irq(&inst->lock);
-		dep_waiter_back(inst, &waiter);
-		spin_unlock_irq(&inst->lock);
+		collect_back(inst, &waiter);
 		dep_waiting_pass(inst);
 	}
 	return ret;
@@ -314,7 +296,8 @@ int dep_collect_wait(struct dep_waiting *waiting, struct dep_instance *inst,
 		if (ret || (!waiting->timeout && !waiting->absolute))
 			return ret;
 	} else {
-		ret = dep_collect_try(results, inst, waiting->min, &seen);
+		ret = dep_collect_try(results, inst, waiting->min, &seen,
+				      false);
 		if (ret)
 			return ret;
 	}

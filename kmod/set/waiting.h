@@ -4,11 +4,9 @@
 #define DEVEPOLL_WAITING_H
 
 #include <linux/ktime.h>
-#include <linux/nsproxy.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/signal.h>
-#include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
 
 #include "core/instance.h"
@@ -49,44 +47,8 @@ static __always_inline struct dep_waiting dep_waiting_of_ms(int timeout_ms)
 	};
 }
 
-void dep_waiting_leave_namespace(struct dep_waiting *waiting,
-				 const struct timespec64 *offset);
-
-/**
- * dep_waiting_set_absolute() - the timeout of a call is a point in time
- * @waiting: the call; its timeout is by the clock of the caller
- *
- * A time namespace shifts the clock that its processes read.
- */
-static inline void dep_waiting_set_absolute(struct dep_waiting *waiting)
-{
-	const struct nsproxy *namespaces = current->nsproxy;
-	const struct timespec64 *offset;
-
-	waiting->absolute = true;
-	/* A task that is about to end has none. */
-	if (!IS_ENABLED(CONFIG_TIME_NS) || unlikely(!namespaces))
-		return;
-	offset = &namespaces->time_ns->offsets.monotonic;
-	if (unlikely(offset->tv_sec | offset->tv_nsec))
-		dep_waiting_leave_namespace(waiting, offset);
-}
-
-void dep_waiting_set_end(struct dep_waiting *waiting);
-
-/**
- * dep_waiting_set_deadline() - compute the deadline of a call
- * @waiting: the call
- *
- * Only a call that does not find events at once reads the clock.
- */
-static inline void dep_waiting_set_deadline(struct dep_waiting *waiting)
-{
-	if (waiting->timeout < 0)
-		waiting->deadline = KTIME_MAX;
-	else
-		dep_waiting_set_end(waiting);
-}
+void dep_waiting_set_absolute(struct dep_waiting *waiting);
+void dep_waiting_set_deadline(struct dep_waiting *waiting);
 
 /**
  * dep_waiting_expired() - has the deadline of a call passed?
@@ -105,13 +67,12 @@ static inline bool dep_waiting_expired(const struct dep_waiting *waiting)
 bool dep_waiting_sleep(const struct dep_waiting *waiting,
 		       struct dep_instance *inst,
 		       const struct dep_waiter *waiter, bool blocked);
-void dep_waiting_pass(struct dep_instance *inst);
 void dep_waiting_wake_all(struct dep_instance *inst);
 
 /* Waiting for events and taking them, in one call. */
 
 int dep_collect_try(struct dep_results *results, struct dep_instance *inst,
-		    u32 min, u32 *seen);
+		    u32 min, u32 *seen, bool woken);
 int dep_collect_rest(struct dep_results *results, struct dep_instance *inst);
 int dep_collect_wait(struct dep_waiting *waiting, struct dep_instance *inst,
 		     struct dep_results *results);

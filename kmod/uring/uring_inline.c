@@ -38,7 +38,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 	    (wait.args.nr_changes || dep_bind_is_fresh(inst)))
 		return -EOPNOTSUPP;
 	ret = dep_extended_change(inst, &wait, false);
-	/* Even if it would find nothing now: see collect_provide(). */
+	/* Even if it would find nothing now: see collect_begin(). */
 	if (!ret && dep_instance_readers(inst))
 		ret = dep_extended_refuse(inst);
 	if (ret)

@@ -98,7 +98,7 @@ int dep_uring_take(struct dep_uring_wait *wait)
 		if (uring_ring_goes(wait->cmd))
 			return -ECANCELED;
 		ret = dep_collect_try(&wait->wait.results, inst,
-				      wait->waiter.min, &seen);
+				      wait->waiter.min, &seen, false);
 		if (ret)
 			return ret;
 		/* Then nothing is taken, and the ring may wait for us. */
@@ -282,7 +282,7 @@ static struct dep_uring_wait *uring_new(struct dep_instance *inst,
 	/* Going on after a failed change would hide the failure. */
 	if (!err)
 		err = dep_extended_change(inst, &wait->wait, wait->multishot);
-	/* Even if it would find nothing now: see collect_provide(). */
+	/* Even if it would find nothing now: see collect_begin(). */
 	if (!err && dep_instance_readers(inst))
 		err = dep_extended_refuse(inst);
 	if (err) {
@@ -327,7 +327,7 @@ int dep_uring_wait(struct dep_instance *inst, struct io_uring_cmd *cmd,
 		return PTR_ERR(wait);
 	if (!wait->multishot) {
 		ret = dep_collect_try(&wait->wait.results, inst,
-				      wait->waiter.min, &(u32){ 0 });
+				      wait->waiter.min, &(u32){ 0 }, false);
 		if (!ret && !wait->timed && !wait->wait.waiting.timeout)
 			ret = dep_collect_rest(&wait->wait.results, inst);
 		if (ret || (!wait->timed && !wait->wait.waiting.timeout))

@@ -294,7 +294,7 @@ wait:	/* dep_collect_wait(), then dep_collect_next(), unless it has no more of i
 	:: goto over
 	fi;
 	woken = 0;
-again:	/* collect_try() */
+again:	/* dep_collect_try() */
 	seen = 0;
 	/* dep_ready_may_ask() */
 	if
@@ -449,7 +449,7 @@ end_stays:	false
 	:: true
 	fi;
 #endif
-	/* collect_woken() */
+	/* collect_back() */
 	d_step {
 		if
 		:: MIN(me) > 1 && FAULT != 11 -> back(me)
