@@ -98,7 +98,7 @@ static void ring_relist(struct dep_item *item, u32 events, struct list_head *at)
 	if (item->mode & DEP_MODE_CLOSED) {
 		list_del_init(&item->ready);
 	} else {
-		/* A one-shot item stays disabled: see pass_take_spent(). */
+		/* A one-shot item stays disabled: see pass_is_spent(). */
 		item->revents |= events;
 	}
 	if (!list_empty(&item->ready))

@@ -32,6 +32,12 @@
 #include "set/pass.h"
 #include "set/results.h"
 
+/* Has an event disabled it, which was in the ring? */
+static __always_inline bool pass_is_spent(const struct dep_item *item)
+{
+	return unlikely(item->mode & DEP_MODE_RING) && !item->events;
+}
+
 /* Writes a trusted item's events to mapped memory, which can't fail. */
 static __always_inline void pass_tell(struct dep_pass *pass,
 				      struct dep_item *item, u32 revents)
@@ -67,16 +73,17 @@ static noinline void pass_put_back(struct dep_pass *pass, struct dep_item *item)
 }
 
 /*
- * Fills in an item whose file is not polled: @stale if the number does not name
- * the file any more.  On entry, @ask->revents are what the keys told.  Returns
- * false if there is no event, so that its place is free.
+ * Fills in the rest of an item whose file is not polled: @stale if the number
+ * does not name the file any more.  On entry, @ask->revents are what the keys
+ * told.  Returns false if there is no event, so that its place is free.
  */
 static noinline bool pass_take_other(struct dep_pass *pass,
 				     struct dep_item *item,
 				     struct dep_ask *ask, bool stale)
 {
-	struct dep_results *results = pass->results;
+	u16 before = item->revents;
 
+	item->revents = 0;
 	if (item->mode & DEP_MODE_STAY) {
 		ask->kind = ASK_NVAL;
 		ask->revents = (__force u16)EPOLLNVAL;
@@ -100,35 +107,15 @@ static noinline bool pass_take_other(struct dep_pass *pass,
 		ask->revents = 0;
 		return true;
 	}
-	if (!ask->revents)
+	/* The pass has it from the ring: do not lose it, even if it is over. */
+	if (pass_is_spent(item))
+		ask->revents = before;
+	else if (!ask->revents)
 		return false;
-	if (results && item->mode & DEP_MODE_ONESHOT)
-		WRITE_ONCE(item->events, 0);
 	item->chosen = 0;
 	ask->kind = ASK_TOLD;
-	return true;
-}
-
-/*
- * The same for a one-shot item that an event has disabled, which was in the
- * ring, from where the pass has it: it must not be lost, even if it is over.
- */
-static noinline bool pass_take_spent(struct dep_pass *pass,
-				     struct dep_item *item,
-				     struct dep_ask *ask)
-{
-	if (item->mode & DEP_MODE_HELD && pass->results)
-		dep_reader_take(item);
-	*ask = (struct dep_ask) {
-		.item = item,
-		.data = item->data,
-		.fd = item->fd,
-		.kind = ASK_TOLD,
-		.revents = item->revents,
-		.chosen = item->chosen,
-	};
-	item->revents = 0;
-	item->chosen = 0;
+	if (ask->revents && pass->results && item->mode & DEP_MODE_ONESHOT)
+		WRITE_ONCE(item->events, 0);
 	return ask->revents;
 }
 
@@ -139,30 +126,21 @@ static noinline bool pass_take_spent(struct dep_pass *pass,
 static noinline void pass_settle_other(struct dep_pass *pass,
 				       const struct dep_ask *ask)
 {
-	struct dep_instance *inst = pass->inst;
 	struct dep_item *item = ask->item;
 
-	switch (ask->kind) {
-	case ASK_NVAL:
-		/* M is held, so nobody has removed it. */
-		if (ask->sent)
-			dep_item_list(item);
-		else
-			pass_put_back(pass, item);
-		break;
-	case ASK_TOLD:
-		if (ask->sent || !dep_item_is_open(inst, item, ask->fd))
-			break;
+	/* M is held, so nobody has removed it. */
+	if (ask->kind == ASK_NVAL && ask->sent)
+		dep_item_list(item);
+	if (ask->kind == ASK_STALE || ask->sent)
+		return;
+	if (ask->kind == ASK_TOLD) {
+		if (!dep_item_is_open(pass->inst, item, ask->fd))
+			return;
 		WRITE_ONCE(item->events, ask->events);
 		item->revents |= ask->revents;
 		item->chosen |= ask->chosen;
-		pass_put_back(pass, item);
-		break;
-	case ASK_CLOSED:
-		if (!ask->sent)
-			pass_put_back(pass, item);
-		break;
 	}
+	pass_put_back(pass, item);
 }
 
 /*
@@ -172,19 +150,17 @@ static noinline void pass_settle_other(struct dep_pass *pass,
 static noinline void pass_drop(struct dep_pass *pass, struct dep_ask *ask)
 {
 	struct dep_item *item = ask->item;
-	bool tell;
 
 	if (ask->kind == ASK_CLOSED) {
 		if (ask->sent)
 			dep_item_discard(item);
 		return;
 	}
-	tell = !ask->sent && item->mode & DEP_MODE_TELL_CLOSED;
-	if (tell) {
+	if (item->mode & DEP_MODE_TELL_CLOSED) {
 		item->pass = 0;
 		pass->over = false;
 	}
-	dep_item_drop(item, tell);
+	dep_item_drop(item, true);
 }
 
 /*
@@ -219,13 +195,10 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	stale = likely(!(mode & DEP_MODE_CLOSED)) &&
 		unlikely(!named || item->owner->files != files) &&
 		dep_owner_misses(item, named, pass->removes, pass->adopts);
-	if (unlikely(mode & DEP_MODE_RING) && !item->events && !stale &&
-	    !(mode & DEP_MODE_CLOSED))
-		return pass_take_spent(pass, item, ask);
 	if (!stale &&
 	    (mode & (DEP_MODE_TRUST | DEP_MODE_CLOSED | DEP_MODE_HELD)) ==
 	    DEP_MODE_TRUST && !item->must_poll && pass->results &&
-	    pass->results->kernel) {
+	    pass->results->kernel && !pass_is_spent(item)) {
 		item->revents = 0;
 		item->chosen = 0;
 		if (told)
@@ -243,17 +216,12 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	ask->events = item->events;
 	ask->revents = told;
 	ask->chosen = item->chosen;
-	if (unlikely(stale || mode & (DEP_MODE_CLOSED | DEP_MODE_HELD) ||
-		     (mode & DEP_MODE_TRUST && !item->must_poll))) {
-		if (mode & DEP_MODE_HELD && !(mode & DEP_MODE_CLOSED) &&
-		    pass->results)
-			dep_reader_take(item);
-		if (stale || mode & DEP_MODE_CLOSED ||
-		    (mode & DEP_MODE_TRUST && !item->must_poll)) {
-			item->revents = 0;
-			return pass_take_other(pass, item, ask, stale);
-		}
-	}
+	if (unlikely(mode & DEP_MODE_HELD) && !(mode & DEP_MODE_CLOSED) &&
+	    pass->results)
+		dep_reader_take(item);
+	if (unlikely(stale || mode & DEP_MODE_CLOSED || pass_is_spent(item) ||
+		     (mode & DEP_MODE_TRUST && !item->must_poll)))
+		return pass_take_other(pass, item, ask, stale);
 	item->revents = 0;
 	item->must_poll = false;
 	item->chosen = 0;
@@ -380,13 +348,12 @@ static void pass_ask(struct dep_pass *pass)
 	}
 }
 
-/* A stale item is counted when it comes again for its last event. */
 static void pass_count(struct dep_pass *pass)
 {
 	struct dep_ask *ask, *end = pass->asks + pass->nr;
 
 	for (ask = pass->asks; ask < end; ask++)
-		pass->found += ask->revents && ask->kind != ASK_STALE;
+		pass->found += ask->revents != 0;
 }
 
 /* Is an item that was taken still in the set?  It may have been freed. */
@@ -422,18 +389,6 @@ static __always_inline void pass_settle_answer(struct dep_pass *pass,
 	}
 }
 
-/*
- * Is this the event of a file that is still open?  Whoever closes the file from
- * now on waits for L and takes the event back, and what the program takes after
- * its close(2) is no event of the file.
- */
-static bool pass_may_post(const struct dep_pass *pass,
-			  const struct dep_ask *ask)
-{
-	return (ask->kind != ASK_FILE && ask->kind != ASK_TOLD) ||
-	       pass_finds(pass, ask);
-}
-
 /* Posts what is ready to the ring; items without a slot stay on the list. */
 static noinline void pass_post(struct dep_pass *pass)
 {
@@ -442,9 +397,16 @@ static noinline void pass_post(struct dep_pass *pass)
 
 	lockdep_assert_held(&pass->inst->lock);
 	for (ask = pass->asks; ask < end; ask++) {
-		/* A stale item comes again when it is closed. */
-		if (!ask->revents || ask->kind == ASK_STALE ||
-		    !pass_may_post(pass, ask))
+		if (!ask->revents)
+			continue;
+		/*
+		 * Is this the event of a file that is still open?  Whoever
+		 * closes the file from now on waits for L and takes the event
+		 * back, and what the program takes after its close(2) is no
+		 * event of the file.
+		 */
+		if ((ask->kind == ASK_FILE || ask->kind == ASK_TOLD) &&
+		    !pass_finds(pass, ask))
 			continue;
 		if (!sink->put(ask->item, ask->revents)) {
 			/* It comes first the next time, and then the rest. */
