@@ -241,25 +241,19 @@ int dep_interest_modify(struct dep_instance *inst, int fd, u16 events, u32 mode,
 	return err;
 }
 
-/* What EPOLL_CTL_DEL says of a number that is not in the set. */
-static int interest_remove_none(struct dep_instance *inst, int fd)
+/*
+ * What EPOLL_CTL_DEL says of a number that is not in the set, with -ENOENT, and
+ * an operation that there is not, with -EINVAL, unless the number is at fault.
+ */
+static int interest_refuse(struct dep_instance *inst, int fd, int err)
 {
 	struct fd f = fdget(fd);
-	int err;
 
 	if (!fd_file(f))
 		return -EBADF;
-	err = dep_check_file(inst, fd_file(f)) ?: -ENOENT;
+	err = dep_check_file(inst, fd_file(f)) ?: err;
 	fdput(f);
 	return err;
-}
-
-/* The same for an operation that there is not. */
-static int interest_refuse(struct dep_instance *inst, int fd)
-{
-	int err = interest_remove_none(inst, fd);
-
-	return err == -ENOENT ? -EINVAL : err;
 }
 
 /**
@@ -291,7 +285,7 @@ int dep_interest_change(struct dep_instance *inst, u16 op, int fd, u16 events,
 	case DEVEPOLL_DEL:
 		/* It can go, whatever the number names now. */
 		return dep_interest_remove(inst, fd) ? 0 :
-		       interest_remove_none(inst, fd);
+		       interest_refuse(inst, fd, -ENOENT);
 	}
-	return interest_refuse(inst, fd);
+	return interest_refuse(inst, fd, -EINVAL);
 }

@@ -24,14 +24,6 @@
 #include "core/limits.h"
 #include "set/owner.h"
 
-static bool owner_is_this_process(const struct dep_item *item)
-{
-	const struct dep_owner *owner = item->owner;
-
-	return owner->pid == task_tgid_nr(current) &&
-	       owner->born == current->group_leader->start_boottime;
-}
-
 /*
  * The caller, if it is one of those who have added last; put before the others.
  * One that is not found becomes an owner once more, which does no harm.
@@ -183,7 +175,7 @@ bool dep_owner_is_gone(const struct dep_item *item)
  */
 bool dep_owner_is_caller(const struct dep_item *item)
 {
-	return owner_is_this_process(item) &&
+	return dep_owner_is_process(item->owner) &&
 	       (item->owner->files == current->files ||
 		thread_group_empty(current));
 }
@@ -227,8 +219,8 @@ void dep_owner_flush(struct dep_instance *inst)
 void dep_owner_adopt(struct dep_item *item)
 {
 	lockdep_assert_held(&item->inst->lock);
-	if (owner_is_this_process(item) ? thread_group_empty(current) :
-					  owner_has_gone(item))
+	if (dep_owner_is_process(item->owner) ? thread_group_empty(current) :
+						 owner_has_gone(item))
 		owner_replace(item);
 }
 
@@ -277,7 +269,8 @@ struct dep_item *dep_owner_claim(struct dep_item *first)
 	table = files ? rcu_dereference_raw(files->fdt) : NULL;
 	for (item = first; item; item = dep_item_peer(item)) {
 		/* A buried item has no file to compare. */
-		if (table && item->file && dep_owner_names(item, table))
+		if (table && item->file &&
+		    dep_owner_names(item, table->fd, table->max_fds))
 			return item;
 		if (dep_owner_is_caller(item))
 			own = item;

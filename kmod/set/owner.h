@@ -19,19 +19,20 @@
 /**
  * dep_owner_names() - does the number of an item name its file in this table?
  * @item: a hooked item; its instance is locked
- * @table: the table; interrupts are off, so RCU keeps it
+ * @fds: the files of the table; interrupts are off, so RCU keeps it
+ * @max: length of @fds
  *
  * Return: true if it does.
  */
 static __always_inline bool dep_owner_names(const struct dep_item *item,
-					    const struct fdtable *table)
+					    struct file __rcu **fds, u32 max)
 {
-	unsigned int fd = item->fd;
+	u32 fd = item->fd;
 
-	if (fd >= table->max_fds)
+	if (unlikely(fd >= max))
 		return false;
-	fd = array_index_nospec(fd, table->max_fds);
-	return rcu_access_pointer(table->fd[fd]) == item->file;
+	fd = array_index_nospec(fd, max);
+	return likely(rcu_access_pointer(fds[fd]) == item->file);
 }
 
 /**
@@ -124,16 +125,23 @@ dep_owner_table_of(const struct dep_instance *inst,
 static __always_inline bool dep_owner_knows(const struct dep_item *item,
 					    struct dep_owner_table table)
 {
-	u32 fd = item->fd;
-
-	if (unlikely(fd >= table.max))
-		return false;
-	fd = array_index_nospec(fd, table.max);
-	if (unlikely(rcu_access_pointer(table.fds[fd]) != item->file))
+	if (!dep_owner_names(item, table.fds, table.max))
 		return false;
 	/* That of each item is in its second line. */
 	return likely(table.owns_all) || item->owner->files == table.files ||
 	       dep_owner_is_living(item);
+}
+
+/**
+ * dep_owner_is_process() - is it the calling process?
+ * @owner: the owner
+ *
+ * Return: true if it is, with whatever table.
+ */
+static inline bool dep_owner_is_process(const struct dep_owner *owner)
+{
+	return owner->pid == task_tgid_nr(current) &&
+	       owner->born == current->group_leader->start_boottime;
 }
 
 /**
@@ -146,8 +154,7 @@ static __always_inline bool dep_owner_knows(const struct dep_item *item,
 static inline bool dep_owner_is_current(const struct dep_owner *owner)
 {
 	return owner->files == current->files &&
-	       owner->pid == task_tgid_nr(current) &&
-	       owner->born == current->group_leader->start_boottime;
+	       dep_owner_is_process(owner);
 }
 
 struct dep_owner *dep_owner_make(struct dep_instance *inst);

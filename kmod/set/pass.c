@@ -191,7 +191,7 @@ static __always_inline bool pass_take_item(struct dep_pass *pass,
 	u32 mode = item->mode;
 	bool named, stale;
 
-	named = table && dep_owner_names(item, table);
+	named = table && dep_owner_names(item, table->fd, table->max_fds);
 	stale = likely(!(mode & DEP_MODE_CLOSED)) &&
 		unlikely(!named || item->owner->files != files) &&
 		dep_owner_misses(item, named, pass->removes, pass->adopts);
