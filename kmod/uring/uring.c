@@ -19,6 +19,7 @@
 #include <linux/rbtree.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/string.h>
 
 #include <linux/devepoll.h>
 
@@ -48,32 +49,20 @@ static struct dep_cookie cookie_of_caller(u64 value)
 	};
 }
 
-static int cookie_compare(const struct dep_cookie *a,
-			  const struct dep_cookie *b)
-{
-	if (a->value != b->value)
-		return a->value < b->value ? -1 : 1;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->born != b->born)
-		return a->born < b->born ? -1 : 1;
-	return 0;
-}
-
 static struct dep_uring_wait *cookie_wait(const struct rb_node *node)
 {
 	return rb_entry(node, struct dep_uring_wait, node);
 }
 
-static bool cookie_is_less(struct rb_node *node, const struct rb_node *than)
+static int cookie_compare(const void *cookie, const struct rb_node *node)
 {
-	return cookie_compare(&cookie_wait(node)->cookie,
-			      &cookie_wait(than)->cookie) < 0;
+	return memcmp(cookie, &cookie_wait(node)->cookie,
+		      sizeof(struct dep_cookie));
 }
 
-static int cookie_compare_node(const void *cookie, const struct rb_node *node)
+static bool cookie_is_less(struct rb_node *node, const struct rb_node *than)
 {
-	return cookie_compare(cookie, &cookie_wait(node)->cookie);
+	return cookie_compare(&cookie_wait(node)->cookie, than) < 0;
 }
 
 /**
@@ -120,7 +109,7 @@ static bool cookie_cancel_one(struct dep_instance *inst,
 	bool mine = false;
 
 	spin_lock_irq(&inst->lock);
-	node = rb_find_first(cookie, &inst->cookies, cookie_compare_node);
+	node = rb_find_first(cookie, &inst->cookies, cookie_compare);
 	if (node) {
 		wait = cookie_wait(node);
 		dep_uring_leave(wait);
@@ -219,24 +208,12 @@ static int uring_check(const struct io_uring_cmd *cmd, unsigned int flags)
 	return dep_uring_says_more(cmd) ? -EINVAL : 0;
 }
 
-static int uring_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
-		     unsigned int flags)
-{
-	/* Another thread may hold it for long: let a worker wait for it. */
-	if (flags & IO_URING_F_NONBLOCK && mutex_is_locked(&inst->mtx))
-		return -EAGAIN;
-	return dep_extended_ioctl(cmd->file, cmd->cmd_op, dep_uring_arg(cmd));
-}
-
 /* epoll_ctl(2); the command's own bytes hold the whole change. */
-static int uring_epoll_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd,
-			   unsigned int flags)
+static int uring_epoll_ctl(struct dep_instance *inst, struct io_uring_cmd *cmd)
 {
 	const struct devepoll_event *from = dep_uring_event(cmd);
 	struct devepoll_event event;
 
-	if (flags & IO_URING_F_NONBLOCK && mutex_is_locked(&inst->mtx))
-		return -EAGAIN;
 	/* Read once: the program can still write them. */
 	event = (struct devepoll_event) {
 		.data = READ_ONCE(from->data),
@@ -272,6 +249,7 @@ static int uring_result(struct io_uring_cmd *cmd, int ret, unsigned int flags)
 static int uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)
 {
 	struct dep_instance *inst = cmd->file->private_data;
+	bool is_change, is_ctl;
 	int ret;
 
 	if (flags & IO_URING_F_CANCEL)
@@ -283,10 +261,17 @@ static int uring_cmd(struct io_uring_cmd *cmd, unsigned int flags)
 	ret = uring_check(cmd, flags);
 	if (ret)
 		return ret;
-	if (uring_is_change(cmd->cmd_op))
-		ret = uring_epoll_ctl(inst, cmd, flags);
-	else if (dep_request_is(cmd->cmd_op, DEVEPOLL_CTL))
-		ret = uring_ctl(inst, cmd, flags);
+	is_change = uring_is_change(cmd->cmd_op);
+	is_ctl = dep_request_is(cmd->cmd_op, DEVEPOLL_CTL);
+	/* Another thread may hold it for long: let a worker wait for it. */
+	if ((is_change || is_ctl) && flags & IO_URING_F_NONBLOCK &&
+	    mutex_is_locked(&inst->mtx))
+		return -EAGAIN;
+	if (is_change)
+		ret = uring_epoll_ctl(inst, cmd);
+	else if (is_ctl)
+		ret = dep_extended_ioctl(cmd->file, cmd->cmd_op,
+					 dep_uring_arg(cmd));
 	else if (dep_request_is(cmd->cmd_op, DEVEPOLL_CANCEL))
 		ret = uring_cancel(cmd->file, cmd->cmd_op,
 				   (void __user *)dep_uring_arg(cmd));

@@ -18,7 +18,7 @@
 struct io_uring_cmd;
 
 /**
- * struct dep_cookie - by what a wait can be cancelled
+ * struct dep_cookie - by what a wait can be cancelled; compared by its bytes
  * @value: the program's number, or 0 for none
  * @born: when its process began, since process numbers are reused
  * @pid: the number of that process in the initial namespace
@@ -26,7 +26,7 @@ struct io_uring_cmd;
 struct dep_cookie {
 	u64 value;
 	u64 born;
-	pid_t pid;
+	u64 pid;
 };
 
 /**
