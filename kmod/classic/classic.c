@@ -28,13 +28,13 @@
 
 #include "classic/classic.h"
 #include "classic/pages.h"
-#include "classic/turn.h"
 #include "core/compat.h"
 #include "core/events.h"
 #include "core/instance.h"
 #include "core/interface.h"
 #include "core/limits.h"
 #include "core/open.h"
+#include "core/trace.h"
 #include "core/waiter.h"
 #include "epoll/request.h"
 #include "epoll/write.h"
@@ -42,6 +42,46 @@
 #include "set/interest.h"
 #include "set/ready.h"
 #include "set/waiting.h"
+
+/* May a call that began in @turn take events: is the memory of before free? */
+static bool turn_may_take(const struct dep_instance *inst, u64 turn)
+{
+	return turn == inst->turns.now || inst->turns.open == inst->turns.now;
+}
+
+/* Ends a turn: the caller got all pending events. */
+static void turn_end(struct dep_instance *inst)
+{
+	struct task_struct *reader = current;
+
+	lockdep_assert_held(&inst->lock);
+	WRITE_ONCE(inst->turns.now, inst->turns.now + 1);
+	/* An io_uring worker may end any time; any thread may read for it. */
+	inst->turns.reader_is_process = reader->flags & PF_IO_WORKER;
+	inst->turns.reader_mm = reader->mm;
+	if (unlikely(inst->turns.reader_is_process))
+		reader = reader->group_leader;
+	inst->turns.reader = task_pid_nr(reader);
+	inst->turns.reader_start = reader->start_boottime;
+}
+
+/* May there be events that can be taken at once, with no file polled first? */
+static bool turn_at_once(const struct dep_instance *inst)
+{
+	return READ_ONCE(inst->pending) &&
+	       READ_ONCE(inst->ready.next) == &inst->ready;
+}
+
+/*
+ * Would a call that does not wait find nothing: is nothing pending, is no file
+ * to be polled or being polled, and is the turn known to be open?  L is not
+ * held: an event of this moment is the next call's.
+ */
+static bool turn_in_vain(const struct dep_instance *inst, u64 turn)
+{
+	return !dep_ready_may_ask(inst) && !READ_ONCE(inst->pending) &&
+	       READ_ONCE(inst->turns.open) == turn;
+}
 
 /*
  * Does the reader still run the program that it ran?  A thread that ends loses
@@ -75,41 +115,38 @@ static bool reader_is_gone(const struct dep_turns *turns)
 	return gone;
 }
 
+/* What a call does next; or it ends, and returns 1, 0 or an error. */
 enum turn_verdict {
-	TURN_TAKE,
+	TURN_TAKE = 1,
 	TURN_ASK,
 	TURN_SLEEP,
 	TURN_SLEEP_BLOCKED,
-	TURN_TIMEOUT,
-	TURN_SIGNAL,
-	TURN_NO_ROOM,
 };
 
-static enum turn_verdict turn_look(struct dep_waiting *waiting,
-				   struct dep_instance *inst)
+static int turn_look(struct dep_waiting *waiting, struct dep_instance *inst)
 {
 	bool blocked = false;
 
 	lockdep_assert_held(&inst->lock);
 	if (!inst->room || inst->extended)
-		return TURN_NO_ROOM;
+		return -EINVAL;
 	/* This call began after that turn: its memory is free again. */
 	if (inst->turns.open < waiting->turn)
 		WRITE_ONCE(inst->turns.open, waiting->turn);
 
 	if (inst->pending && !fatal_signal_pending(current)) {
-		if (!dep_turn_may_take(inst, waiting->turn) &&
+		if (!turn_may_take(inst, waiting->turn) &&
 		    reader_is_gone(&inst->turns))
 			WRITE_ONCE(inst->turns.open, inst->turns.now);
-		if (dep_turn_may_take(inst, waiting->turn))
+		if (turn_may_take(inst, waiting->turn))
 			return TURN_TAKE;
 		blocked = true;
 	}
 	if (signal_pending(current))
-		return TURN_SIGNAL;
+		return -EINTR;
 	/* The files were polled: one that wakes us all the time can wait. */
 	if (dep_waiting_expired(waiting))
-		return TURN_TIMEOUT;
+		return 0;
 	if (!list_empty(&inst->ready) && !blocked)
 		return TURN_ASK;
 	return blocked ? TURN_SLEEP_BLOCKED : TURN_SLEEP;
@@ -127,7 +164,7 @@ static int turn_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 		.task = current,
 		.min = 1,
 	};
-	enum turn_verdict verdict;
+	int verdict;
 
 	INIT_LIST_HEAD(&waiter.link);
 	dep_waiting_set_deadline(waiting);
@@ -139,27 +176,17 @@ static int turn_wait(struct dep_waiting *waiting, struct dep_instance *inst)
 		dep_waiter_unqueue(inst, &waiter);
 		dep_waiter_came(inst, &waiter);
 		verdict = turn_look(waiting, inst);
-		if (verdict == TURN_SLEEP ||
-		    verdict == TURN_SLEEP_BLOCKED)
+		if (verdict >= TURN_SLEEP)
 			dep_waiter_queue(inst, &waiter);
 		spin_unlock_irq(&inst->lock);
 
-		switch (verdict) {
-		case TURN_TAKE:
-			return 1;
-		case TURN_TIMEOUT:
-			return 0;
-		case TURN_SIGNAL:
-			return -EINTR;
-		case TURN_NO_ROOM:
-			return -EINVAL;
-		case TURN_ASK:
+		if (verdict <= TURN_TAKE)
+			return verdict;
+		if (verdict == TURN_ASK)
 			cond_resched();
-			break;
-		default:
+		else
 			dep_waiting_sleep(waiting, inst, &waiter,
 					  verdict == TURN_SLEEP_BLOCKED);
-		}
 	}
 }
 
@@ -209,6 +236,51 @@ static long classic_free(struct file *file, unsigned int cmd, void __user *arg)
 	return err;
 }
 
+/*
+ * Where the page set being filled begins, in bytes; what was found without L is
+ * for pages_take().
+ */
+static unsigned long pages_offset(const struct dep_instance *inst)
+{
+	const struct dep_pages *pages = &inst->pages;
+
+	return READ_ONCE(inst->snapshot) & 1 ?
+	       READ_ONCE(pages->per_set) * EP_PAGE_SIZE : 0;
+}
+
+/*
+ * Hands the page set being filled to the program, for a call that began in
+ * @turn, and after the program was told of @offset.  Returns the number of
+ * slots; 0 if there are none that this call may take, or if they are at another
+ * offset by now.
+ */
+static __always_inline u32 pages_take(struct dep_instance *inst, u64 turn,
+				      unsigned long offset)
+{
+	u32 nr = 0;
+
+	spin_lock_irq(&inst->lock);
+	if (turn_may_take(inst, turn) &&
+	    pages_offset(inst) == offset) {
+		nr = inst->pending;
+		if (nr) {
+			WRITE_ONCE(inst->pending, 0);
+			WRITE_ONCE(inst->snapshot, inst->snapshot + 1);
+			inst->stats.takes++;
+			inst->stats.taken += nr;
+			trace_devepoll_harvest(inst, nr);
+			turn_end(inst);
+			/* A waiter woken for both took just these. */
+			if (!list_empty(&inst->ready))
+				dep_instance_wake(inst);
+		}
+	}
+	spin_unlock_irq(&inst->lock);
+	/* From here on the program reads newer data: see dep_watch_wake(). */
+	smp_mb();
+	return nr;
+}
+
 /* Called before the events are taken, so that a fault loses none. */
 static int classic_tell(void __user *resoff, size_t size, unsigned long offset)
 {
@@ -221,11 +293,11 @@ static int classic_tell(void __user *resoff, size_t size, unsigned long offset)
 static __always_inline long classic_take(struct dep_instance *inst, u64 turn,
 					 void __user *resoff, size_t size)
 {
-	unsigned long offset = dep_pages_offset(inst);
+	unsigned long offset = pages_offset(inst);
 
 	if (classic_tell(resoff, size, offset))
 		return -EFAULT;
-	return dep_pages_take(inst, turn, offset);
+	return pages_take(inst, turn, offset);
 }
 
 static noinline long classic_wait(struct dep_instance *inst, u64 turn,
@@ -304,10 +376,10 @@ static __always_inline long classic_poll(struct dep_instance *inst,
 		return classic_error(inst, -EFAULT);
 	if (unlikely(!atomic_read(&inst->mappings)))
 		return classic_refuse(inst);
-	if (dep_turn_at_once(inst))
+	if (turn_at_once(inst))
 		return classic_take_or_wait(inst, turn, timeout_ms, resoff,
 					    size);
-	if (!timeout_ms && dep_turn_in_vain(inst, turn))
+	if (!timeout_ms && turn_in_vain(inst, turn))
 		return 0;
 	return classic_wait(inst, turn, timeout_ms, resoff, size);
 }

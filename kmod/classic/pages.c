@@ -31,6 +31,7 @@
 
 #include "classic/pages.h"
 #include "core/compat.h"
+#include "core/instance.h"
 #include "core/item.h"
 #include "core/limits.h"
 #include "set/area.h"

@@ -136,7 +136,7 @@ struct dep_waiters {
 };
 
 /**
- * struct dep_turns - the turns of a set of 2001; see turn.h
+ * struct dep_turns - the turns of a set of 2001; see classic.c
  * @now: L: how many times events were handed out
  * @open: L: the last turn after which a wait is known to have begun
  * @reader: L: the thread that got the events of the last turn, by its number in

@@ -19,7 +19,7 @@
  *  1	the wake function reads the pending bits before the file has its data:
  *	no smp_mb() in dep_watch_wake()
  *  2	the program reads the data before its page set is taken: no smp_mb()
- *	in dep_pages_take()
+ *	in pages_take()
  *  3	a change polls the file before it asks for more: no smp_mb() in
  *	write_change()
  *  4	the pending bits are read before the page set: no smp_rmb() in
