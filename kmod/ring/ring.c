@@ -61,8 +61,16 @@ static void ring_put_closed(struct dep_item *item)
 	list_add_tail(&item->ready, &inst->ring->told);
 }
 
-/* Frees closed items whose slots were taken; they are in the order of slots. */
-static void ring_drop_told(struct dep_instance *inst, bool all)
+/**
+ * dep_ring_drop() - free closed items whose last event is in a slot
+ * @inst: the instance, with a ring
+ * @all: also those that the program has not taken: it has no other items
+ *
+ * They are in the order of their slots.
+ *
+ * Context: process.
+ */
+void dep_ring_drop(struct dep_instance *inst, bool all)
 {
 	struct dep_ring *ring = inst->ring;
 	struct dep_item *item;
@@ -107,6 +115,24 @@ static void ring_relist(struct dep_item *item, u32 events, struct list_head *at)
 	list_move(&item->ready, at);
 }
 
+/*
+ * Writes the word if it is still what was seen; or the program was faster, and
+ * has taken what was pending: then returns false.
+ */
+static __always_inline bool ring_write_word(struct dep_instance *inst,
+					    u64 seen, u64 next)
+{
+	struct dep_ring *ring = inst->ring;
+
+	lockdep_assert_held(&inst->lock);
+	if (atomic64_cmpxchg(ring->word, seen, next) != seen) {
+		dep_ring_taken(inst, dep_ring_load(ring));
+		return false;
+	}
+	WRITE_ONCE(ring->expected, next);
+	return true;
+}
+
 /* Takes back the last few slots; false if there are more. */
 static bool ring_recall_some(struct dep_instance *inst)
 {
@@ -122,13 +148,10 @@ static bool ring_recall_some(struct dep_instance *inst)
 	       DEVEPOLL_RING_ASK;
 	if (next == seen)
 		return true;
-	if (atomic64_cmpxchg(ring->word, seen, next) != seen) {
-		/* The program was faster. */
-		dep_ring_taken(inst, dep_ring_load(ring));
+	if (!ring_write_word(inst, seen, next)) {
 		dep_ring_flag(inst);
 		return true;
 	}
-	WRITE_ONCE(ring->expected, next);
 	while (nr-- > kept) {
 		if (ring->items[nr])
 			ring_relist(ring->items[nr], ring->set[nr].events, at);
@@ -153,15 +176,14 @@ static void ring_begin_pass(struct dep_instance *inst, bool posting)
 	lockdep_assert_held(&inst->mtx);
 	if (!list_empty(&ring->told)) {
 		spin_unlock_irq(&inst->lock);
-		ring_drop_told(inst, false);
+		dep_ring_drop(inst, false);
 		spin_lock_irq(&inst->lock);
 	}
 	if (posting) {
 		seen = dep_ring_sync(inst);
 		next = ring->expected & ~(u64)DEVEPOLL_RING_ASK;
-		if (next != seen &&
-		    atomic64_cmpxchg(ring->word, seen, next) == seen)
-			WRITE_ONCE(ring->expected, next);
+		if (next != seen)
+			ring_write_word(inst, seen, next);
 		return;
 	}
 	/* Some of those that come meanwhile may stay. */
@@ -175,18 +197,13 @@ static void ring_begin_pass(struct dep_instance *inst, bool posting)
 /* Ends it: the word says whether an item is left on the list.  M, L are held. */
 static void ring_end_pass(struct dep_instance *inst)
 {
-	struct dep_ring *ring = inst->ring;
 	u64 seen = dep_ring_sync(inst), next = seen & ~(u64)DEVEPOLL_RING_ASK;
 
 	lockdep_assert_held(&inst->mtx);
 	if (!list_empty(&inst->ready))
 		dep_ring_flag(inst);
-	else if (next == seen)
-		return;
-	else if (atomic64_cmpxchg(ring->word, seen, next) == seen)
-		WRITE_ONCE(ring->expected, next);
-	else
-		dep_ring_taken(inst, dep_ring_load(ring));
+	else if (next != seen)
+		ring_write_word(inst, seen, next);
 }
 
 /**
@@ -201,17 +218,6 @@ void dep_ring_end_call(struct dep_instance *inst)
 		dep_ring_flag(inst);
 	else
 		dep_ring_sync(inst);
-}
-
-/**
- * dep_ring_drop() - free all closed items whose last event is in a slot
- * @inst: the instance, with a ring; it has no other items
- *
- * Context: process.
- */
-void dep_ring_drop(struct dep_instance *inst)
-{
-	ring_drop_told(inst, true);
 }
 
 static_assert(sizeof(struct devepoll_event) == 16);
@@ -339,27 +345,13 @@ static void ring_post(struct dep_instance *inst, struct dep_item *item,
 }
 
 /*
- * Only withdrawn slots are left.  Makes them free again; or the program, which
- * has nothing to take, would find a full set.
- */
-static void ring_reuse(struct dep_instance *inst)
-{
-	struct dep_ring *ring = inst->ring;
-	u64 seen = ring->expected, next = seen & ~(u64)DEVEPOLL_RING_COUNT;
-
-	if (atomic64_cmpxchg(ring->word, seen, next) == seen)
-		WRITE_ONCE(ring->expected, next);
-	else
-		dep_ring_taken(inst, dep_ring_load(ring));
-}
-
-/*
  * The slot stays, without events: if another slot were moved there, the program
  * could read half of each.
  */
 static void ring_forget(struct dep_instance *inst, struct dep_item *item)
 {
 	struct dep_ring *ring = inst->ring;
+	u64 seen;
 
 	lockdep_assert_held(&inst->lock);
 	item->revents = 0;
@@ -372,8 +364,14 @@ static void ring_forget(struct dep_instance *inst, struct dep_item *item)
 		WRITE_ONCE(ring->set[item->slot].events, 0);
 		ring->items[item->slot] = NULL;
 		dep_ring_add_count(inst, -1);
+		/*
+		 * Only withdrawn slots are left, which are free again; or the
+		 * program, which has nothing to take, would find a full set.
+		 */
+		seen = ring->expected;
 		if (!inst->pending)
-			ring_reuse(inst);
+			ring_write_word(inst, seen,
+					seen & ~(u64)DEVEPOLL_RING_COUNT);
 	}
 	WRITE_ONCE(item->snapshot, 0);
 }

@@ -28,7 +28,7 @@ int dep_ring_map_slots(struct dep_instance *inst, struct vm_area_struct *vma);
 
 /* A pass over the ready list, and what waits in the ring. */
 void dep_ring_end_call(struct dep_instance *inst);
-void dep_ring_drop(struct dep_instance *inst);
+void dep_ring_drop(struct dep_instance *inst, bool all);
 
 /* Waiting for events that the program takes out of it. */
 long dep_ring_wait(struct dep_instance *inst, unsigned long arg);

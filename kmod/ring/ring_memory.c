@@ -101,7 +101,7 @@ void dep_ring_free(struct dep_instance *inst)
 
 	if (!ring)
 		return;
-	dep_ring_drop(inst);
+	dep_ring_drop(inst, true);
 	dep_uncharge_pages(inst->user, ring->area.nr);
 	dep_area_release(&ring->area, ring->area.nr);
 	kfree(ring);

@@ -267,7 +267,7 @@ inline forget()
 		if
 		:: skip
 		:: d_step {
-			/* ring_reuse() */
+			/* the end of ring_forget() */
 			if
 			:: as_expected -> word_count = 0; want_count = 0
 			:: else -> switch_step()
