@@ -5,6 +5,8 @@ The file has the calls of module_init() and module_exit(), and calls
 devepoll_init() and devepoll_exit(), which tools/coverage/coverage.h declares.
 """
 
+import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
@@ -45,6 +47,15 @@ def copy_sources(src, own, flags, headers=()):
         kind = "int" if step == "init" else "void"
         replace(path, f"static {kind} __{step} devepoll_{step}",
                 f"{kind} __{step} devepoll_{step}")
+
+
+@contextlib.contextmanager
+def locked(base):
+    """Nobody else builds there, as tools/check does ahead of a stage."""
+    os.makedirs(base, exist_ok=True)
+    with open(os.path.join(base, ".lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def build(kernel, base, variables=()):
