@@ -101,6 +101,9 @@ static __always_inline int apply(struct dep_instance *inst,
 				 const struct dep_change *ch, u16 op,
 				 struct dep_item **gone)
 {
+	if (op == DEVEPOLL_ADD)
+		return dep_interest_add_fd(inst, ch->fd, ch->events, ch->mode,
+					   ch->data);
 	if (op == DEVEPOLL_MOD)
 		return dep_interest_modify(inst, ch->fd, ch->events, ch->mode,
 					   ch->data);
