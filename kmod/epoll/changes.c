@@ -113,27 +113,6 @@ efault:
 	return -EFAULT;
 }
 
-/*
- * Makes one change, which may be the first use of the set; its result goes to
- * @result if this returns 0.
- */
-static __always_inline int change_make(struct dep_instance *inst,
-				       const struct devepoll_change *ch,
-				       bool signals, int *result)
-{
-	int err;
-
-	if (mutex_lock_killable(&inst->mtx))
-		return -EINTR;
-	err = dep_bind_begin(inst, signals);
-	if (likely(!err)) {
-		*result = change_apply(inst, ch);
-		dep_bind_end(inst, !*result);
-	}
-	mutex_unlock(&inst->mtx);
-	return err;
-}
-
 /* What dep_changes_apply() does for a single change. */
 static __always_inline int changes_apply_one(struct dep_instance *inst,
 					     struct dep_changes *changes)
@@ -153,7 +132,14 @@ static __always_inline int changes_apply_one(struct dep_instance *inst,
 	unsafe_get_user(ch.data, &user->data, efault);
 	unsafe_put_user(-ECANCELED, &user->result, efault);
 	user_access_end();
-	err = change_make(inst, &ch, changes->signals, &result);
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, changes->signals);
+	if (likely(!err)) {
+		result = change_apply(inst, &ch);
+		dep_bind_end(inst, !result);
+	}
+	mutex_unlock(&inst->mtx);
 	if (unlikely(err))
 		return err;
 	changes->failed = !!result;
@@ -171,9 +157,17 @@ efault:
 static noinline int change_apply_locking(struct dep_instance *inst,
 					 const struct devepoll_change *ch)
 {
-	int result = 0;
+	int err;
 
-	return change_make(inst, ch, true, &result) ?: result;
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, true);
+	if (likely(!err)) {
+		err = change_apply(inst, ch);
+		dep_bind_end(inst, !err);
+	}
+	mutex_unlock(&inst->mtx);
+	return err;
 }
 
 /**
@@ -217,41 +211,75 @@ int dep_changes_make_one(struct file *file, unsigned int request, u64 address,
 }
 
 /*
- * Makes @nr changes.  The program's memory must allow to read and to write
- * them: to find out, it writes their results before it makes them.  Or, with
- * dep_changes.read_only, makes them until one fails, and writes nothing.
+ * Makes @nr changes, which the program's memory must allow to read and to
+ * write.  To find out, it writes their results before it makes them.
  */
-static noinline int changes_try_batch(struct dep_instance *inst,
-				      struct dep_changes *changes, u32 nr)
+static noinline int changes_apply_batch(struct dep_instance *inst,
+					struct dep_changes *changes, u32 nr)
 {
 	u64 first = changes->address + (u64)changes->tried * changes->size;
 	struct devepoll_change batch[DEP_WRITE_BATCH] __uninitialized;
-	u32 i, made = 0;
+	u32 i, failed = 0;
 	int err;
 
 	/* Before mtx: nothing may wait for mmap_lock under it. */
 	err = changes_read(batch, first, nr, changes->size);
-	if (!err && !changes->read_only)
-		err = changes_tell(first, nr, changes->size, NULL);
+	if (err)
+		return err;
+	if (changes_tell(first, nr, changes->size, NULL))
+		return -EFAULT;
+	if (mutex_lock_killable(&inst->mtx))
+		return -EINTR;
+	err = dep_bind_begin(inst, changes->signals);
+	if (!err) {
+		for (i = 0; i < nr; i++) {
+			batch[i].result = change_apply(inst, &batch[i]);
+			failed += !!batch[i].result;
+		}
+		dep_bind_end(inst, failed < nr);
+	}
+	mutex_unlock(&inst->mtx);
+	if (err)
+		return err;
+	changes->failed += failed;
+	changes->tried += nr;
+	return changes_tell(first, nr, changes->size, batch);
+}
+
+/* Makes @nr changes until one fails, and writes nothing. */
+static noinline int changes_make_batch(struct dep_instance *inst,
+				       struct dep_changes *changes, u32 nr)
+{
+	u64 first = changes->address + (u64)changes->tried * changes->size;
+	struct devepoll_change batch[DEP_WRITE_BATCH] __uninitialized;
+	u32 made = 0;
+	int err;
+
+	err = changes_read(batch, first, nr, changes->size);
 	if (err)
 		return err;
 	if (mutex_lock_killable(&inst->mtx))
 		return -EINTR;
 	err = dep_bind_begin(inst, changes->signals);
 	if (!err) {
-		for (i = 0; i < nr && !err; i++) {
-			batch[i].result = change_apply(inst, &batch[i]);
-			made += !batch[i].result;
-			if (changes->read_only)
-				err = batch[i].result;
+		while (made < nr && !err) {
+			err = change_apply(inst, &batch[made]);
+			made += !err;
 		}
-		changes->failed += i - made;
-		changes->tried += changes->read_only ? made : nr;
+		changes->failed = !!err;
 		dep_bind_end(inst, made);
 	}
 	mutex_unlock(&inst->mtx);
-	return err || changes->read_only ?
-		       err : changes_tell(first, nr, changes->size, batch);
+	changes->tried += made;
+	return err;
+}
+
+static int changes_try_batch(struct dep_instance *inst,
+			     struct dep_changes *changes, u32 nr)
+{
+	return unlikely(changes->read_only) ?
+		       changes_make_batch(inst, changes, nr) :
+		       changes_apply_batch(inst, changes, nr);
 }
 
 /**
