@@ -154,7 +154,7 @@ static int turn_look(struct dep_waiting *waiting, struct dep_instance *inst)
 
 /*
  * Waits until there are events that the call may take, which another thread may
- * take first; a caller that takes nothing afterwards calls dep_waiting_pass().
+ * take first; a caller that takes nothing afterwards calls dep_ready_pass_on().
  * Returns 1; 0 if the timeout has passed; -EINTR if a signal is pending and no
  * event is; -EINVAL if the set has no room, so that there can be no event.
  */
@@ -320,7 +320,7 @@ static noinline long classic_wait(struct dep_instance *inst, u64 turn,
 	} while (!ret);
 
 	if (ret <= 0)
-		dep_waiting_pass(inst);
+		dep_ready_pass_on(inst);
 	return ret;
 }
 

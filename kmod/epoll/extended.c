@@ -243,7 +243,7 @@ int dep_extended_change(struct dep_instance *inst, struct dep_wait_call *call,
  */
 int dep_extended_refuse(struct dep_instance *inst)
 {
-	dep_waiting_pass(inst);
+	dep_ready_pass_on(inst);
 	return -EOPNOTSUPP;
 }
 

@@ -164,7 +164,7 @@ static int wait_for_ring(struct dep_waiting *waiting, struct dep_instance *inst)
 	if (call.count)
 		return call.count;
 	/* A waiter that was woken and finds nothing passes it on. */
-	dep_waiting_pass(inst);
+	dep_ready_pass_on(inst);
 	return verdict == RING_SIGNAL ? -EINTR : 0;
 }
 

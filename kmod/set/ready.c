@@ -109,13 +109,13 @@ static u16 ask_file(const struct dep_item *item, unsigned int depth,
 }
 
 /**
- * dep_waiting_pass() - let the next waiter look, since nothing was taken
+ * dep_ready_pass_on() - let the next waiter look, since nothing was taken
  * @inst: the instance
  *
  * Without this, a call that fails would lose a wake-up that was meant for a
  * waiter that takes the events.
  */
-void dep_waiting_pass(struct dep_instance *inst)
+void dep_ready_pass_on(struct dep_instance *inst)
 {
 	if (!dep_instance_has_work(inst))
 		return;
@@ -156,7 +156,7 @@ static int collect_once(struct dep_instance *inst, struct dep_results *results)
 	err = collect_begin(inst, results);
 	if (unlikely(err)) {
 		/* It may have listed something by coming back. */
-		dep_waiting_pass(inst);
+		dep_ready_pass_on(inst);
 		return err;
 	}
 	if (first) {

@@ -50,7 +50,7 @@ void dep_ready_ask(struct dep_instance *inst, bool taking);
 int dep_ready_collect(struct dep_instance *inst, struct dep_results *results);
 u32 dep_ready_count(struct dep_instance *inst, struct dep_results *results,
 		    u32 enough);
-void dep_waiting_pass(struct dep_instance *inst);
+void dep_ready_pass_on(struct dep_instance *inst);
 __poll_t dep_ready_poll(const struct file *file, unsigned int depth,
 			bool removes, bool waits);
 

@@ -267,7 +267,7 @@ noinline int dep_collect_next(struct dep_waiting *waiting,
 	/* A waiter that was woken and takes nothing passes it on. */
 	if (ret <= 0) {
 		collect_back(inst, &waiter);
-		dep_waiting_pass(inst);
+		dep_ready_pass_on(inst);
 	}
 	return ret;
 }

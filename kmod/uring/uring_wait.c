@@ -53,7 +53,7 @@ static void uring_complete(struct dep_uring_wait *wait, int ret,
 		hrtimer_cancel(&wait->timer);
 	/* A waiter that was woken and takes nothing passes the turn on. */
 	if (ret <= 0)
-		dep_waiting_pass(wait->inst);
+		dep_ready_pass_on(wait->inst);
 	/* A ring that is being closed just now must not find it. */
 	spin_lock_irq(&wait->inst->lock);
 	dep_waiter_came(wait->inst, &wait->waiter);
