@@ -10,38 +10,39 @@
 
 /*
  * Where a number stands among the first few, or would be put: the first place
- * without an item; DEP_FDMAP_FEW if there is none.
+ * without an item; NULL if there is none.
  */
-static u32 fdmap_few(const struct dep_fdmap *map, unsigned int fd)
+static __always_inline struct dep_few *fdmap_few(const struct dep_fdmap *map,
+						 unsigned int fd)
 {
-	u32 i;
+	const struct dep_few *few = map->few;
 
-	for (i = 0; i < DEP_FDMAP_FEW && map->few[i].used; i++) {
-		if (map->few[i].fd == fd)
-			break;
+	while (few->used && few->fd != fd) {
+		if (++few == map->few + DEP_FDMAP_FEW)
+			return NULL;
 	}
-	return i;
+	return (struct dep_few *)few;
 }
 
 /* dep_fdmap_find() in a map without leaves. */
 struct dep_item *dep_fdmap_find_few(const struct dep_fdmap *map,
 				    unsigned int fd)
 {
-	u32 i = fdmap_few(map, fd);
+	const struct dep_few *few = fdmap_few(map, fd);
 
-	return i < DEP_FDMAP_FEW ? map->few[i].item : NULL;
+	return few ? few->item : NULL;
 }
 
 /* dep_fdmap_enter() in a map without leaves. */
 struct dep_item **dep_fdmap_enter_few(struct dep_fdmap *map, unsigned int fd)
 {
-	u32 i = fdmap_few(map, fd);
+	struct dep_few *few = fdmap_few(map, fd);
 
-	if (i == DEP_FDMAP_FEW || unlikely(fd > DEP_MAX_FD))
+	if (!few || unlikely(fd > DEP_MAX_FD))
 		return NULL;
-	map->few[i].fd = fd;
-	map->few[i].used++;
-	return &map->few[i].item;
+	few->fd = fd;
+	few->used++;
+	return &few->item;
 }
 
 /* Puts the last of the first few where a place became free before it. */
@@ -89,7 +90,7 @@ struct dep_leaf *dep_fdmap_spare(struct dep_fdmap *map, u32 nr)
 /* dep_fdmap_place() in a map without leaves. */
 struct dep_item **dep_fdmap_place_few(struct dep_fdmap *map, unsigned int fd)
 {
-	return &map->few[fdmap_few(map, fd)].item;
+	return &fdmap_few(map, fd)->item;
 }
 
 /**
